@@ -14,8 +14,13 @@ import (
 // cache.
 func TestTheCacheHoldsNothingThatNobodyReads(t *testing.T) {
 	obj := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{
-		Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: strings.Repeat("x", 1<<18), v1alpha1.AnnotationPaused: "true"},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(strings.Repeat("x", 1<<18))}},
+		Annotations: map[string]string{
+			corev1.LastAppliedConfigAnnotation: strings.Repeat("x", 1<<18),
+			v1alpha1.AnnotationPaused:          "true",
+		},
+		ManagedFields: []metav1.ManagedFieldsEntry{
+			{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(strings.Repeat("x", 1<<18))},
+		},
 	}}
 	kept, err := Cache("portico-system").DefaultTransform(obj)
 	if err != nil {

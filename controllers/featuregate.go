@@ -69,7 +69,8 @@ func (g *featureGate) try() (open bool, err error) {
 		g.reported = missing
 		featureOn.WithLabelValues(g.feature).Set(0)
 		g.features.Set(g.feature, "the cluster lacks "+missing)
-		logger.Info("the feature is off until the cluster has the kinds that it needs; everything else works", "missing", missing)
+		logger.Info("the feature is off until the cluster has the kinds that it needs; everything else works",
+			"missing", missing)
 	}
 	return false, nil
 }

@@ -44,7 +44,8 @@ func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, ap
 	}
 	start := func() error {
 		err := hostname.Setup(ctx, mgr, hostname.Options{
-			Namespace: o.Namespace, Gateways: o.Hostnames.Namespace, Class: o.Hostnames.Class, Connector: d.connector, Engine: o.Engine,
+			Namespace: o.Namespace, Gateways: o.Hostnames.Namespace, Class: o.Hostnames.Class, Connector: d.connector,
+			Engine:   o.Engine,
 			Settling: d.scaled(settling), BatchWindow: o.Hostnames.BatchWindow, Patience: o.Hostnames.Patience,
 		})
 		if err != nil {
@@ -53,7 +54,8 @@ func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, ap
 		return webapp.WatchRoutes(mgr, apps)
 	}
 	g := &featureGate{
-		feature: operatorapi.FeatureHostnames, needs: check.HostnameKinds(), mgr: mgr, every: o.Hostnames.RetryInterval, features: d.features, open: start,
+		feature: operatorapi.FeatureHostnames, needs: check.HostnameKinds(), mgr: mgr, every: o.Hostnames.RetryInterval,
+		features: d.features, open: start,
 	}
 	open, err := g.try()
 	if err != nil || open {

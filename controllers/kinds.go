@@ -28,8 +28,10 @@ import (
 
 // kinds are the AWS kinds of this operator. Adding a kind adds one entry.
 var kinds = map[string]kind{
-	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
-	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling, vacate: databaseuser.Vacate}),
+	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances,
+		traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
+	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances,
+		traits{stateful: true, settles: settling, vacate: databaseuser.Vacate}),
 	v1alpha1.KindS3Bucket: bind(s3.Bucket, s3.Buckets,
 		traits{stateful: true, settles: s3.Settling}).withRefs(s3.Refs...),
 	v1alpha1.KindSNSTopic: bind(sns.Topic, sns.Topics, traits{settles: settling}).withRefs(sns.Refs...),
@@ -39,7 +41,8 @@ var kinds = map[string]kind{
 // Kinds returns the names of all kinds that the operator reconciles, sorted.
 func Kinds() []string {
 	all := append(slices.Collect(maps.Keys(providerUsers())),
-		v1alpha1.KindAWSProvider, v1alpha1.KindDatabaseUser, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant, v1alpha1.KindTeam)
+		v1alpha1.KindAWSProvider, v1alpha1.KindDatabaseUser, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim,
+		v1alpha1.KindHostnameGrant, v1alpha1.KindTeam)
 	slices.Sort(all)
 	return all
 }
@@ -56,7 +59,8 @@ func objects() map[string]client.Object {
 // providerUsers returns a zero object of each kind that refers to a provider.
 func providerUsers() map[string]client.Object {
 	all := objects()
-	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.PoolGateway{}
+	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{},
+		&v1alpha1.PoolGateway{}
 	all[v1alpha1.KindAccessBinding] = &v1alpha1.AccessBinding{}
 	return all
 }
@@ -77,8 +81,10 @@ func referred() []client.Object {
 // requested returns a zero object of each kind that teams request.
 func requested() map[string]client.Object {
 	all := objects()
-	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindWebApp] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.WebApp{}
-	all[v1alpha1.KindAccessBinding], all[v1alpha1.KindDatabaseUser] = &v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}
+	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindWebApp] = &v1alpha1.GatewayHostnameRequest{},
+		&v1alpha1.WebApp{}
+	all[v1alpha1.KindAccessBinding], all[v1alpha1.KindDatabaseUser] = &v1alpha1.AccessBinding{},
+		&v1alpha1.DatabaseUser{}
 	return all
 }
 
@@ -122,28 +128,13 @@ func bind[T interface {
 	*P
 	external.Object
 }, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, is traits) kind {
-	connect := func(d deps, name string) external.Connect[T, S] {
-		return func(ctx context.Context, obj T) (external.Connection[T, S], error) {
-			session, err := d.connector.Open(ctx, name, obj)
-			if err != nil {
-				return external.Connection[T, S]{}, err
-			}
-			broken := session.CheckGuardrails(name, obj)
-			return external.Connection[T, S]{
-				Adapter: adapter(session, d.kube), Version: session.ProviderGeneration,
-				Recheck: func(ctx context.Context) error { return d.connector.Recheck(ctx, session, obj.GetNamespace()) },
-				Admit: func(ctx context.Context, obj T, references []external.Reference) error {
-					return reference.For(session).Admit(ctx, obj, references)
-				},
-				Objection: cmp.Or(guardrail.Refuse(broken), session.CheckTags(obj.OwnTags())), Withheld: guardrail.Fields(broken),
-			}, nil
-		}
-	}
+	connect := connecting[T](adapter)
 	setup := func(mgr ctrl.Manager, d deps, refs []watch.Ref) error {
 		name := watch.KindOf(mgr, T(new(P)))
 		reconciler := external.Reconciler[T, S]{
-			Kind: name, Stateful: is.stateful, FoundByTags: is.foundByTags, Settling: d.scaled(is.settles), MaxDuration: d.scaled(d.engine.Timeout),
-			Scaled: d.scaled, Now: d.engine.Now, Connect: connect(d, name),
+			Kind: name, Stateful: is.stateful, FoundByTags: is.foundByTags, Settling: d.scaled(is.settles),
+			MaxDuration: d.scaled(d.engine.Timeout),
+			Scaled:      d.scaled, Now: d.engine.Now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
@@ -156,16 +147,44 @@ func bind[T interface {
 		}
 		if is.vacate != nil {
 			vacate := is.vacate(mgr.GetClient(), d.engine.Now)
-			reconciler.Vacate = func(ctx context.Context, obj T, pass *engine.Pass) error { return vacate(ctx, obj, pass) }
+			reconciler.Vacate = func(ctx context.Context, obj T, pass *engine.Pass) error {
+				return vacate(ctx, obj, pass)
+			}
 		}
 		return setupAWS[T](mgr, T(new(P)), reconciler, d, refs)
 	}
 	return kind{object: T(new(P)), list: list, setup: setup, readLive: readLive(connect)}
 }
 
+// connecting returns a function that returns how to connect to the account of an object, with its guardrails.
+func connecting[T external.Object, S any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S]) func(
+	deps, string) external.Connect[T, S] {
+	return func(d deps, name string) external.Connect[T, S] {
+		return func(ctx context.Context, obj T) (external.Connection[T, S], error) {
+			session, err := d.connector.Open(ctx, name, obj)
+			if err != nil {
+				return external.Connection[T, S]{}, err
+			}
+			broken := session.CheckGuardrails(name, obj)
+			return external.Connection[T, S]{
+				Adapter: adapter(session, d.kube), Version: session.ProviderGeneration,
+				Recheck: func(ctx context.Context) error {
+					return d.connector.Recheck(ctx, session, obj.GetNamespace())
+				},
+				Admit: func(ctx context.Context, obj T, references []external.Reference) error {
+					return reference.For(session).Admit(ctx, obj, references)
+				},
+				Objection: cmp.Or(guardrail.Refuse(broken), session.CheckTags(obj.OwnTags())),
+				Withheld:  guardrail.Fields(broken),
+			}, nil
+		}
+	}
+}
+
 // readLive returns a function that reads live values with the object's adapter; it returns nil values if the adapter
 // has none.
-func readLive[T external.Object, S any](connect func(deps, string) external.Connect[T, S]) func(context.Context, deps, string, external.Object) (map[string]string, error) {
+func readLive[T external.Object, S any](connect func(deps, string) external.Connect[T, S]) func(
+	context.Context, deps, string, external.Object) (map[string]string, error) {
 	return func(ctx context.Context, d deps, name string, obj external.Object) (map[string]string, error) {
 		c, err := connect(d, name)(ctx, obj.(T))
 		if err != nil {

@@ -45,7 +45,8 @@ func deletedLists(mgr ctrl.Manager, d deps) *deleted.Lists {
 	return &deleted.Lists{
 		Kinds: leftBehind, Reader: mgr.GetCache(), Connector: d.connector,
 		Objects: func(ctx context.Context, kind, namespace string, each func(external.Object)) error {
-			return watch.Each(ctx, mgr, kinds[kind].object, func(o client.Object) { each(o.(external.Object)) }, client.InNamespace(namespace))
+			return watch.Each(ctx, mgr, kinds[kind].object, func(o client.Object) { each(o.(external.Object)) },
+				client.InNamespace(namespace))
 		},
 	}
 }
@@ -71,7 +72,8 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 	}
 	d.features.Set(api.FeatureDatabases, off)
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
-		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Offers: offers.New(offered, d.connector, o.Engine.Now),
+		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d),
+		Offers:  offers.New(offered, d.connector, o.Engine.Now),
 		Deleted: deletedLists(mgr, d), Features: d.features,
 		Metrics: metrics.Registry, People: door, Now: o.Engine.Now, TeamOf: o.Engine.Teams.Of,
 	})

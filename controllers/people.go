@@ -42,8 +42,13 @@ func forPeople(mgr ctrl.Manager, o Options) (operatorapi.People, error) {
 	}
 	return people.New(people.Options{
 		Verifier: verifier, Reviews: clients.AuthorizationV1().SubjectAccessReviews(),
-		Store: &people.Store{Secrets: clients.CoreV1(), System: []string{o.Namespace, o.Hostnames.Namespace}, Now: o.Engine.Now},
-		Find:  findBound(mgr.GetClient(), mgr.GetEventRecorder("portico")), Own: people.OwnUsers(mgr.GetClient(), o.Engine.Now), Uses: usesOfSecrets(mgr.GetClient()), Log: mgr.GetLogger().WithName("people"),
+		Store: &people.Store{
+			Secrets: clients.CoreV1(), System: []string{o.Namespace, o.Hostnames.Namespace},
+			Now: o.Engine.Now,
+		},
+		Find: findBound(mgr.GetClient(), mgr.GetEventRecorder("portico")),
+		Own:  people.OwnUsers(mgr.GetClient(), o.Engine.Now), Uses: usesOfSecrets(mgr.GetClient()),
+		Log: mgr.GetLogger().WithName("people"),
 	}), nil
 }
 
@@ -52,7 +57,9 @@ const ReasonPasswordShown = "PasswordShown"
 
 // findBound returns a function that finds objects of the kinds that publish connection details.
 func findBound(cached client.Reader, recorder events.EventRecorder) people.FindBound {
-	return func(ctx context.Context, name string, of types.NamespacedName) (b people.Bound, found, known bool, err error) {
+	return func(ctx context.Context, name string, of types.NamespacedName) (
+		b people.Bound, found, known bool, err error,
+	) {
 		obj := boundObject(name)
 		if obj == nil {
 			return b, false, false, nil
@@ -134,7 +141,11 @@ func usesOfSecrets(cached client.Reader) people.Uses {
 		use := func(secret, kind, name, effect string) {
 			all[secret] = append(all[secret], api.SecretUse{Kind: kind, Name: name, Effect: effect})
 		}
-		for _, look := range []func(context.Context, client.Reader, string, func(secret, kind, name, effect string)) error{usesOfApps, usesOfDatabases, usesOfMachines} {
+		for _, look := range []func(
+			context.Context, client.Reader, string, func(secret, kind, name, effect string)) error{
+			usesOfApps,
+			usesOfDatabases, usesOfMachines,
+		} {
 			if err := look(ctx, cached, namespace, use); err != nil {
 				return nil, err
 			}
@@ -143,7 +154,9 @@ func usesOfSecrets(cached client.Reader) people.Uses {
 	}
 }
 
-func usesOfApps(ctx context.Context, cached client.Reader, namespace string, use func(secret, kind, name, effect string)) error {
+func usesOfApps(ctx context.Context, cached client.Reader, namespace string,
+	use func(secret, kind, name, effect string),
+) error {
 	var apps v1alpha1.WebAppList
 	if err := cached.List(ctx, &apps, client.InNamespace(namespace)); err != nil {
 		return fmt.Errorf("list web apps: %w", err)
@@ -156,7 +169,9 @@ func usesOfApps(ctx context.Context, cached client.Reader, namespace string, use
 	return nil
 }
 
-func usesOfDatabases(ctx context.Context, cached client.Reader, namespace string, use func(secret, kind, name, effect string)) error {
+func usesOfDatabases(ctx context.Context, cached client.Reader, namespace string,
+	use func(secret, kind, name, effect string),
+) error {
 	var databases v1alpha1.RDSInstanceList
 	if err := cached.List(ctx, &databases, client.InNamespace(namespace)); err != nil {
 		return fmt.Errorf("list databases: %w", err)
@@ -169,7 +184,9 @@ func usesOfDatabases(ctx context.Context, cached client.Reader, namespace string
 	return nil
 }
 
-func usesOfMachines(ctx context.Context, cached client.Reader, namespace string, use func(secret, kind, name, effect string)) error {
+func usesOfMachines(ctx context.Context, cached client.Reader, namespace string,
+	use func(secret, kind, name, effect string),
+) error {
 	var machines v1alpha1.EC2InstanceList
 	if err := cached.List(ctx, &machines, client.InNamespace(namespace)); err != nil {
 		return fmt.Errorf("list machines: %w", err)

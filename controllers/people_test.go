@@ -22,19 +22,28 @@ func TestWhatUsesASecret(t *testing.T) {
 			{Name: "C", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "map", Key: "c"}}},
 			{Name: "D", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "one", Key: "d"}}},
 		},
-		EnvFrom: []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "two"}}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "map"}}},
+		EnvFrom: []v1alpha1.WebAppEnvFrom{
+			{SecretRef: &v1alpha1.LocalRef{Name: "two"}},
+			{ConfigMapRef: &v1alpha1.LocalRef{Name: "map"}},
+		},
 	}
 	c := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(
-		&v1alpha1.WebApp{ObjectMeta: in("payments", "shop"), Spec: both}, &v1alpha1.WebApp{ObjectMeta: in("search", "other"), Spec: both},
-		&v1alpha1.RDSInstance{ObjectMeta: in("payments", "db"), Spec: v1alpha1.RDSInstanceSpec{MasterUserPasswordSecretRef: &v1alpha1.SecretKeyRef{Name: "one", Key: "p"}}},
+		&v1alpha1.WebApp{ObjectMeta: in("payments", "shop"), Spec: both},
+		&v1alpha1.WebApp{ObjectMeta: in("search", "other"), Spec: both},
+		&v1alpha1.RDSInstance{ObjectMeta: in("payments", "db"), Spec: v1alpha1.RDSInstanceSpec{
+			MasterUserPasswordSecretRef: &v1alpha1.SecretKeyRef{Name: "one", Key: "p"},
+		}},
 		&v1alpha1.RDSInstance{ObjectMeta: in("payments", "generated")},
-		&v1alpha1.EC2Instance{ObjectMeta: in("payments", "vm"), Spec: v1alpha1.EC2InstanceSpec{UserDataFrom: &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "two", Key: "p"}}}},
+		&v1alpha1.EC2Instance{ObjectMeta: in("payments", "vm"), Spec: v1alpha1.EC2InstanceSpec{
+			UserDataFrom: &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "two", Key: "p"}},
+		}},
 	).Build()
 	got, err := usesOfSecrets(c)(t.Context(), "payments")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "map[one:[{WebApp shop " + webAppTakes + "} {RDSInstance db " + databaseTakes + "}] two:[{WebApp shop " + webAppTakes + "} {EC2Instance vm " + machineTakes + "}]]"
+	want := "map[one:[{WebApp shop " + webAppTakes + "} {RDSInstance db " + databaseTakes + "}] two:[{WebApp shop " +
+		webAppTakes + "} {EC2Instance vm " + machineTakes + "}]]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
 	}
@@ -43,13 +52,19 @@ func TestWhatUsesASecret(t *testing.T) {
 func TestWhatHasAPassword(t *testing.T) {
 	db := &v1alpha1.RDSInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "db", UID: "u"}}
 	db.Status.Binding, db.Status.MasterUserSecretARN = &v1alpha1.Binding{Name: "db-rdsinstance-binding"}, "arn:aws:x"
-	user := &v1alpha1.DatabaseUser{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop", UID: "v"}, Spec: v1alpha1.DatabaseUserSpec{Authentication: v1alpha1.AuthenticationIAM}}
+	user := &v1alpha1.DatabaseUser{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop", UID: "v"},
+		Spec:       v1alpha1.DatabaseUserSpec{Authentication: v1alpha1.AuthenticationIAM},
+	}
 	user.Status.Binding = &v1alpha1.Binding{Name: "shop-databaseuser-binding"}
 	c := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(db, user).WithStatusSubresource(db, user).Build()
 	told := events.NewFakeRecorder(2)
 	find := findBound(c, told)
-	b, found, known, err := find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{Namespace: "payments", Name: "db"})
-	if err != nil || !found || !known || b.Secret != "db-rdsinstance-binding" || b.UID != "u" || b.Binding == nil || b.Elsewhere != "RDS keeps the password itself, in AWS Secrets Manager: arn:aws:x" {
+	b, found, known, err := find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{
+		Namespace: "payments", Name: "db",
+	})
+	if err != nil || !found || !known || b.Secret != "db-rdsinstance-binding" || b.UID != "u" || b.Binding == nil ||
+		b.Elsewhere != "RDS keeps the password itself, in AWS Secrets Manager: arn:aws:x" {
 		t.Errorf("%+v %v %v %v", b, found, known, err)
 	}
 	b.Tell("oidc:jane", "")
@@ -59,10 +74,15 @@ func TestWhatHasAPassword(t *testing.T) {
 	if actionOf("oidc:jane") == actionOf("oidc:jo") {
 		t.Error("two people are told as one")
 	}
-	if b, found, known, err := find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{Namespace: "payments", Name: "none"}); err != nil || found || !known || b.Secret != "none-rdsinstance-binding" {
+	if b, found, known, err := find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{
+		Namespace: "payments", Name: "none",
+	}); err != nil || found || !known || b.Secret != "none-rdsinstance-binding" {
 		t.Errorf("of what is not there: %+v %v %v %v", b, found, known, err)
 	}
-	if b, found, _, err := find(t.Context(), v1alpha1.KindDatabaseUser, types.NamespacedName{Namespace: "payments", Name: "shop"}); err != nil || !found || b.UID != "v" || b.Binding == nil || b.Secret != "shop-databaseuser-binding" || !strings.Contains(b.Elsewhere, "IAM") {
+	if b, found, _, err := find(t.Context(), v1alpha1.KindDatabaseUser, types.NamespacedName{
+		Namespace: "payments", Name: "shop",
+	}); err != nil || !found || b.UID != "v" || b.Binding == nil ||
+		b.Secret != "shop-databaseuser-binding" || !strings.Contains(b.Elsewhere, "IAM") {
 		t.Errorf("of a database's user: %+v %v %v", b, found, err)
 	}
 	if _, _, known, _ := find(t.Context(), v1alpha1.KindWebApp, types.NamespacedName{}); known {

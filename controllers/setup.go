@@ -77,7 +77,9 @@ const sweepEvery = 5 * time.Minute
 // Scheme returns a scheme with every kind that the operator handles.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1alpha1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme,
+	} {
 		if err := add(s); err != nil {
 			panic(err) // the types are compiled in: only a programming error can cause this
 		}
@@ -110,7 +112,9 @@ func stripUnread(in any) (any, error) {
 // Client returns the client settings: Portico's kinds are read from the cache, Secrets and ConfigMaps from the API
 // server.
 func Client() client.Options {
-	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}}
+	return client.Options{Cache: &client.CacheOptions{
+		DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
+	}}
 }
 
 // deps are the dependencies that the kinds share.
@@ -131,7 +135,8 @@ func (o *Options) setDefaults(ctx context.Context, mgr ctrl.Manager) (err error)
 	if o.ClusterID == "" {
 		system := &corev1.Namespace{}
 		if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
-			return fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem, err)
+			return fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem,
+				err)
 		}
 		o.ClusterID = string(system.UID)
 	}
@@ -195,7 +200,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 
 // setupApps registers WebApp, and AccessBinding, which grants applications rights in AWS.
 func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (controller.Controller, error) {
-	apps, err := webapp.Setup(ctx, mgr, webapp.Options{Engine: o.Engine, Bindable: objects(), HostnamesOff: d.hostnamesOff})
+	apps, err := webapp.Setup(
+		ctx, mgr, webapp.Options{Engine: o.Engine, Bindable: objects(), HostnamesOff: d.hostnamesOff})
 	if err != nil {
 		return nil, fmt.Errorf("set up WebApp: %w", err)
 	}
@@ -208,17 +214,24 @@ func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (contro
 
 // setupTenancy registers Team and AWSProvider, which decide who can use what.
 func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
-	teams := team.Options{Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace}, Requested: requested(), ClusterNetworks: o.ClusterNetworks}
+	teams := team.Options{
+		Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace},
+		Requested: requested(), ClusterNetworks: o.ClusterNetworks,
+	}
 	if err := team.Setup(ctx, mgr, teams); err != nil {
 		return fmt.Errorf("set up Team: %w", err)
 	}
-	return provider.Setup(mgr, provider.Options{Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync, Users: providerUsers()})
+	return provider.Setup(mgr, provider.Options{
+		Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync,
+		Users: providerUsers(),
+	})
 }
 
 // setupDeletions registers the controllers that protect against harmful deletions: marks of use, and records of
 // deletions that are cancelled.
 func setupDeletions(ctx context.Context, mgr ctrl.Manager, d deps) error {
-	if err := use.Setup(ctx, mgr, use.Options{Users: referrers(), Used: referred(), AtWork: d.engine.Records.AtWork}); err != nil {
+	if err := use.Setup(ctx, mgr,
+		use.Options{Users: referrers(), Used: referred(), AtWork: d.engine.Records.AtWork}); err != nil {
 		return fmt.Errorf("set up the marks of what is in use: %w", err)
 	}
 	if err := d.keeper.Setup(mgr); err != nil {
@@ -245,11 +258,16 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	return nil
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, refs []watch.Ref) error {
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps,
+	refs []watch.Ref,
+) error {
 	return engine.Setup(mgr, proto, reconciler, d.engine, func(b *builder.Builder) {
-		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
-		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
-		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto),
+			builder.WithPredicates(watch.ProviderChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto),
+			builder.WithPredicates(watch.CredentialsChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto),
+			builder.WithPredicates(watch.NamespaceChanged()))
 		b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(mgr, proto), builder.WithPredicates(watch.TeamRulesChanged()))
 		b.WatchesRawSource(d.enqueuer.source(watch.KindOf(mgr, proto)))
 		for _, r := range refs {

@@ -19,7 +19,10 @@ const (
 // gzipped is created once: it allocates a compressor at a response's first bytes, and not before.
 var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(compressLevel), gzhttp.MinSize(compressFrom),
-		gzhttp.ContentTypes([]string{"text/html", "application/json", "application/problem+json", "application/vnd.oai.openapi+json"}))
+		gzhttp.ContentTypes([]string{
+			"text/html", "application/json", "application/problem+json",
+			"application/vnd.oai.openapi+json",
+		}))
 	if err != nil {
 		panic(fmt.Sprintf("compression: %v", err)) // cannot happen: the options are constants
 	}
@@ -31,7 +34,9 @@ var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 // content of a page beside text that an attacker puts into its URL (BREACH): responses marked by auth.Untransformed,
 // such as passwords and logs, are sent uncompressed.
 func compress(next http.Handler) http.Handler {
-	packed := gzipped()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&marked{ResponseWriter: w}, r) }))
+	packed := gzipped()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&marked{ResponseWriter: w}, r)
+	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 			next.ServeHTTP(w, r)

@@ -52,7 +52,8 @@ func TestWhatIsCompressed(t *testing.T) {
 			if len(body) > compressFrom && (!flushed || !w.Flushed) {
 				t.Error("what is flushed stays")
 			}
-			if w.Header().Get("No-Gzip-Compression") != "" || c.secret != strings.Contains(w.Header().Get("Cache-Control"), "no-transform") {
+			if w.Header().Get("No-Gzip-Compression") != "" ||
+				c.secret != strings.Contains(w.Header().Get("Cache-Control"), "no-transform") {
 				t.Errorf("it has the header %v", w.Header())
 			}
 			got := w.Result().Body

@@ -28,7 +28,8 @@ func TestLongHeadersAreRefused(t *testing.T) {
 		"a long cookie": {"/", strings.Repeat("x", 2*maxHeader), http.StatusRequestHeaderFieldsTooLarge},
 		"a long query":  {"/?q=" + strings.Repeat("x", 2*maxHeader), "", http.StatusRequestHeaderFieldsTooLarge},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+c.path, http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+c.path,
+			http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,5 +34,6 @@ func (p Parts) tooOften(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Pages.Problem(w, r, http.StatusTooManyRequests, "Too many requests at once",
-		"You opened more pages than one user may in so short a time. Nothing was changed. Wait a few seconds, then try again.")
+		"You opened more pages than one user may in so short a time. Nothing was changed. Wait a few seconds, then "+
+			"try again.")
 }

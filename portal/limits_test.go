@@ -29,7 +29,10 @@ func TestVisitorsAreLimitedByAddress(t *testing.T) {
 		{nil, http.StatusOK},
 		{[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.StatusTooManyRequests},
 	} {
-		p := Parts{Rate: limit.Rate{PerSecond: 1, Burst: 1}, Proxies: c.proxies, Clock: clocktesting.NewFakePassiveClock(time.Now()), Pages: problems{}}
+		p := Parts{
+			Rate: limit.Rate{PerSecond: 1, Burst: 1}, Proxies: c.proxies,
+			Clock: clocktesting.NewFakePassiveClock(time.Now()), Pages: problems{},
+		}
 		h := auth.Address(p.Proxies)(p.perAddress()(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
 		visit := func(from string) int {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, auth.LoginPath, http.NoBody)

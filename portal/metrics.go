@@ -14,24 +14,28 @@ import (
 
 var (
 	requests = metric.Counter(metric.Info{
-		Name: "portico_portal_requests_total", Source: metric.Portal, Help: "Requests answered, by method and status; streams count when they end.",
+		Name: "portico_portal_requests_total", Source: metric.Portal,
+		Help: "Requests answered, by method and status; streams count when they end.",
 		Labels: []metric.Label{
 			{Name: "method", Values: []string{"connect", "delete", "get", "head", "notify", "options", "patch", "post", "put", "trace", "unknown"}},
 			{Name: "code", Of: "a status of HTTP that the portal answers", Most: 25},
 		},
 	})
 	inFlight = metric.Gauge(metric.Info{
-		Name: "portico_portal_requests_in_flight", Source: metric.Portal, Help: "Requests being answered, open streams included.",
+		Name: "portico_portal_requests_in_flight", Source: metric.Portal,
+		Help: "Requests being answered, open streams included.",
 	})
 	readiness = metric.Collected(metric.Info{
-		Name: "portico_portal_ready", Source: metric.Portal, Help: "1 while /readyz says that the portal is ready, else 0.",
+		Name: "portico_portal_ready", Source: metric.Portal,
+		Help: "1 while /readyz says that the portal is ready, else 0.",
 	})
 )
 
 // Count counts the requests to h by method and status, and exports whether ready returns nil. It can be called once.
 func Count(h http.Handler, ready func() error) http.Handler {
 	metrics.Registry.MustRegister(requests, inFlight, readyGauge(ready), activity.Metrics(), metric.Build())
-	return promhttp.InstrumentHandlerInFlight(inFlight.WithLabelValues(), promhttp.InstrumentHandlerCounter(requests, h))
+	return promhttp.InstrumentHandlerInFlight(inFlight.WithLabelValues(), promhttp.InstrumentHandlerCounter(
+		requests, h))
 }
 
 // readyGauge calls ready at each scrape. It implements prometheus.Collector.

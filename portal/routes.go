@@ -66,7 +66,8 @@ func New(p Parts) (http.Handler, error) {
 		return nil, err
 	}
 	r := chi.NewRouter()
-	r.Use(traced, head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
+	r.Use(traced, head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now),
+		auth.Record(p.Log, p.Clock.Now, p.failed),
 		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
@@ -103,7 +104,8 @@ func (p Parts) browser(b *auth.Browser) http.Handler {
 	r.Get(auth.SignedOutPath, b.SignedOut)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // New's other routes are read-only
-		p.Pages.Problem(w, req, http.StatusMethodNotAllowed, "This is not possible here", "The page does not take this kind of request.")
+		p.Pages.Problem(w, req, http.StatusMethodNotAllowed, "This is not possible here",
+			"The page does not take this kind of request.")
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(b.Require, p.perUser())

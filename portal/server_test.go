@@ -25,8 +25,9 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		close(streaming)
 		_ = sse.Serve(w, r, sse.Source{
-			Changed: make(chan struct{}), Alive: func(context.Context) error { return nil }, Allowed: func(context.Context) error { return nil },
-			Render: func(context.Context) ([]sse.Part, error) { return nil, nil },
+			Changed: make(chan struct{}), Alive: func(context.Context) error { return nil },
+			Allowed: func(context.Context) error { return nil },
+			Render:  func(context.Context) ([]sse.Part, error) { return nil, nil },
 		})
 	})
 	mux.HandleFunc("/work", func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +48,8 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 	answers := make(chan string, 2)
 	for _, path := range []string{"/stream", "/work"} {
 		go func() {
-			req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), "GET", "http://"+l.Addr().String()+path, http.NoBody)
+			req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), "GET", "http://"+l.Addr().String()+path,
+				http.NoBody)
 			if err != nil {
 				answers <- err.Error()
 				return
@@ -69,7 +71,8 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 		t.Error(err)
 	}
 	got := []string{<-answers, <-answers}
-	if joined := strings.Join(got, ","); !strings.Contains(joined, "/work done") || !strings.Contains(joined, "/stream ") {
+	if joined := strings.Join(got, ","); !strings.Contains(joined, "/work done") ||
+		!strings.Contains(joined, "/stream ") {
 		t.Errorf("answers %v", got)
 	}
 }
@@ -80,7 +83,8 @@ func TestServeSaysThatTheListenerFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	if err := Serve(t.Context(), l, http.NotFoundHandler(), 0, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "serving on 127.0.0.1") {
+	if err := Serve(t.Context(), l, http.NotFoundHandler(), 0, slog.New(slog.DiscardHandler)); err == nil ||
+		!strings.Contains(err.Error(), "serving on 127.0.0.1") {
 		t.Error(err)
 	}
 }
@@ -88,18 +92,21 @@ func TestServeSaysThatTheListenerFailed(t *testing.T) {
 func TestAPanicOfTheAPIIsAProblemDocument(t *testing.T) {
 	w := httptest.NewRecorder()
 	Parts{}.failed(w, httptest.NewRequestWithContext(t.Context(), "GET", "/api/v1/me", http.NoBody))
-	if got := w.Header().Get("Content-Type"); w.Code != http.StatusInternalServerError || got != "application/problem+json" {
+	if got := w.Header().Get("Content-Type"); w.Code != http.StatusInternalServerError ||
+		got != "application/problem+json" {
 		t.Errorf("%d %s", w.Code, got)
 	}
 }
 
 func TestThePortalKnowsNoCloud(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "github.com/portico-platform/portico/cmd/portal").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps",
+		"github.com/portico-platform/portico/cmd/portal").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for pkg := range strings.Lines(string(out)) {
-		if strings.HasPrefix(pkg, "github.com/aws/") || strings.HasPrefix(pkg, "github.com/portico-platform/portico/controllers") {
+		if strings.HasPrefix(pkg, "github.com/aws/") ||
+			strings.HasPrefix(pkg, "github.com/portico-platform/portico/controllers") {
 			t.Errorf("the portal depends on %s", strings.TrimSpace(pkg))
 		}
 	}

@@ -42,7 +42,10 @@ func TestAssetsAreImmutableAndCompressed(t *testing.T) {
 }
 
 func TestUnknownAssets(t *testing.T) {
-	for _, path := range []string{"/assets/portico.css", "/assets/portico.000000000000.css", "/assets/LICENSE.htmx.txt", "/assets/../assets.go", "portico.css"} {
+	for _, path := range []string{
+		"/assets/portico.css", "/assets/portico.000000000000.css", "/assets/LICENSE.htmx.txt",
+		"/assets/../assets.go", "portico.css",
+	} {
 		if w := get(t, http.MethodGet, "/"+strings.TrimPrefix(path, "/"), ""); w.Code != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, w.Code)
 		}

@@ -58,7 +58,8 @@ var table = map[string]map[v1alpha1.BindingAccess]rights{
 func levels(kind string, access v1alpha1.BindingAccess) (all []rights) {
 	for _, level := range []v1alpha1.BindingAccess{v1alpha1.AccessRead, v1alpha1.AccessWrite} {
 		row, ok := table[kind][level]
-		if asked := cmp.Or(access, v1alpha1.AccessReadWrite); ok && (asked == level || asked == v1alpha1.AccessReadWrite) {
+		if asked := cmp.Or(access, v1alpha1.AccessReadWrite); ok &&
+			(asked == level || asked == v1alpha1.AccessReadWrite) {
 			all = append(all, row)
 		}
 	}
@@ -73,7 +74,8 @@ func Words(kind string, access v1alpha1.BindingAccess) string {
 
 // inDatabase are what levels of access let a user do in a database, where AWS has no say. They follow "may".
 var inDatabase = map[v1alpha1.BindingAccess]string{
-	v1alpha1.AccessRead: "read", v1alpha1.AccessWrite: "write rows", v1alpha1.AccessReadWrite: "read and write rows, and make tables of its own",
+	v1alpha1.AccessRead: "read", v1alpha1.AccessWrite: "write rows",
+	v1alpha1.AccessReadWrite: "read and write rows, and make tables of its own",
 }
 
 // DatabaseWords returns what the access of a database's user lets an application do there, such as "write rows". No
@@ -114,9 +116,11 @@ func Of(obj runtime.Object, access v1alpha1.BindingAccess) (g Grant, ok bool) {
 			asked = e.KMSKeyID
 		}
 	case *v1alpha1.SQSQueue:
-		g.Kind, g.Key, status, generation, asked = v1alpha1.KindSQSQueue, o.Status.KMSKey, &o.Status.AWSStatus, o.Generation, o.Spec.KMSMasterKeyID
+		g.Kind, g.Key, status, generation, asked = v1alpha1.KindSQSQueue, o.Status.KMSKey, &o.Status.AWSStatus,
+			o.Generation, o.Spec.KMSMasterKeyID
 	case *v1alpha1.SNSTopic:
-		g.Kind, g.Key, status, generation, asked = v1alpha1.KindSNSTopic, o.Status.KMSKey, &o.Status.AWSStatus, o.Generation, o.Spec.KMSMasterKeyID
+		g.Kind, g.Key, status, generation, asked = v1alpha1.KindSNSTopic, o.Status.KMSKey, &o.Status.AWSStatus,
+			o.Generation, o.Spec.KMSMasterKeyID
 	default:
 		return Grant{}, false
 	}

@@ -27,7 +27,8 @@ type statement struct {
 func Policy(grants []Grant) (string, error) {
 	grants = slices.Clone(grants)
 	slices.SortFunc(grants, func(a, b Grant) int {
-		return cmp.Or(strings.Compare(a.ARN, b.ARN), strings.Compare(string(a.Access), string(b.Access)), strings.Compare(a.Key, b.Key))
+		return cmp.Or(strings.Compare(a.ARN, b.ARN), strings.Compare(string(a.Access), string(b.Access)),
+			strings.Compare(a.Key, b.Key))
 	})
 	doc := document{Version: "2012-10-17"}
 	for _, g := range grants {
@@ -37,7 +38,8 @@ func Policy(grants []Grant) (string, error) {
 		}
 		var resource, content, key []string
 		for _, row := range levels(g.Kind, g.Access) {
-			resource, content, key = append(resource, row.resource...), append(content, row.content...), append(key, row.key...)
+			resource, content, key = append(resource, row.resource...), append(content, row.content...),
+				append(key, row.key...)
 		}
 		doc.allow(resource, g.ARN, nil)
 		doc.allow(content, g.ARN+"/*", nil)
@@ -71,7 +73,10 @@ func (d *document) allow(actions []string, resource string, when map[string]map[
 			return
 		}
 	}
-	d.Statement = append(d.Statement, statement{Effect: "Allow", Action: actions, Resource: []string{resource}, Condition: when})
+	d.Statement = append(d.Statement, statement{
+		Effect: "Allow", Action: actions, Resource: []string{resource},
+		Condition: when,
+	})
 }
 
 func equal(a, b map[string]map[string]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }

@@ -25,14 +25,16 @@ const (
 
 // registered is idna.Registration with the mapping of what people type to lower case: it refuses what no registry
 // takes.
-var registered = idna.New(idna.MapForLookup(), idna.StrictDomainName(true), idna.ValidateLabels(true), idna.VerifyDNSLength(true), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(true))
+var registered = idna.New(idna.MapForLookup(), idna.StrictDomainName(true), idna.ValidateLabels(true),
+	idna.VerifyDNSLength(true), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(true))
 
 // Parse parses a hostname as a person writes it. Its errors describe what is wrong with the text.
 func Parse(text string) (Name, error) {
 	base, wildcard := strings.CutPrefix(text, "*.")
 	switch {
 	case strings.Contains(base, "*"):
-		return Name{}, fmt.Errorf("an asterisk stands for the whole first label and for nothing else, such as *.shop.example.com")
+		return Name{}, fmt.Errorf("an asterisk stands for the whole first label and for nothing else, such as " +
+			"*.shop.example.com")
 	case strings.HasSuffix(base, "."):
 		return Name{}, fmt.Errorf("leave out the dot at the end")
 	}
@@ -63,7 +65,8 @@ func (n Name) check() error {
 	case len(n.String()) > longest:
 		return fmt.Errorf("it has %d characters in its IDNA form, and DNS allows %d", len(n.String()), longest)
 	case len(n.String()) > longestCertificate:
-		return fmt.Errorf("it has %d characters in its IDNA form, and a certificate can name at most %d", len(n.String()), longestCertificate)
+		return fmt.Errorf("it has %d characters in its IDNA form, and a certificate can name at most %d",
+			len(n.String()), longestCertificate)
 	}
 	return nil
 }

@@ -126,7 +126,8 @@ func TestOwnershipDiffersFromEveryHostname(t *testing.T) {
 
 func TestCanonical(t *testing.T) {
 	for text, want := range map[string]string{
-		`\052.Example.com.`: "*.example.com", "a.example.com.": "a.example.com", "*.example.com": "*.example.com", "A.example.com": "a.example.com",
+		`\052.Example.com.`: "*.example.com", "a.example.com.": "a.example.com", "*.example.com": "*.example.com",
+		"A.example.com": "a.example.com",
 	} {
 		if got := Canonical(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
@@ -136,7 +137,10 @@ func TestCanonical(t *testing.T) {
 
 // What is taken stays what it is when it is taken again, and is never more than DNS allows.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"shop.example.com", "*.shop.example.com", "bücher.example.com", "a..b", "*.*", "xn--a.com", "ß.de", "\u200d.com", "1.2.3.4", "a.b\x00.c", "。example。com", "ｅｘａｍｐｌｅ.com"} {
+	for _, seed := range []string{
+		"shop.example.com", "*.shop.example.com", "bücher.example.com", "a..b", "*.*",
+		"xn--a.com", "ß.de", "\u200d.com", "1.2.3.4", "a.b\x00.c", "。example。com", "ｅｘａｍｐｌｅ.com",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -148,7 +152,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil || again != n {
 			t.Fatalf("%q is %q, and that is %v, %v", text, n, again, err)
 		}
-		if s := n.String(); len(s) > longestCertificate || s != strings.ToLower(s) || strings.ContainsAny(s, " /:@_\\\x00") || Canonical(s+".") != s {
+		if s := n.String(); len(s) > longestCertificate || s != strings.ToLower(s) ||
+			strings.ContainsAny(s, " /:@_\\\x00") || Canonical(s+".") != s {
 			t.Fatalf("%q is %q", text, s)
 		}
 		for _, r := range n.Base() {

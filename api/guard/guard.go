@@ -74,7 +74,9 @@ func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error
 }
 
 // New returns a guard that sends reviews with these clients.
-func New(tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface, audience string, now func() time.Time) *Guard {
+func New(tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface,
+	audience string, now func() time.Time,
+) *Guard {
 	return &Guard{
 		tokens: tokens, access: access, audience: audience,
 		users:   expiring.New[digest, *authenticationv1.UserInfo](reviewFor, reviewsKept, now),
@@ -110,7 +112,8 @@ func refuse(w http.ResponseWriter, status int) {
 
 func (g *Guard) check(ctx context.Context, r *http.Request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > longestToken || len(r.Header.Values("Authorization")) > 1 {
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > longestToken ||
+		len(r.Header.Values("Authorization")) > 1 {
 		return errUnauthenticated
 	}
 	user, err := g.user(ctx, token)
@@ -160,7 +163,8 @@ func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserI
 			return nil, err
 		}
 		// Authenticators that know nothing of audiences answer without any: their tokens are for the API server.
-		if s := answer.Status; s.Authenticated && s.User.Username != "" && (g.audience == "" || slices.Contains(s.Audiences, g.audience)) {
+		if s := answer.Status; s.Authenticated && s.User.Username != "" &&
+			(g.audience == "" || slices.Contains(s.Audiences, g.audience)) {
 			user = &s.User
 		}
 		g.users.Put(key, user)

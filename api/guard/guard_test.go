@@ -6,8 +6,9 @@ import "testing"
 // names.
 func TestOneAnswerIsForAllNames(t *testing.T) {
 	for path, want := range map[string]string{
-		"/people/secrets/pay/one": "/people/secrets/*", "/people/secrets/pay/two": "/people/secrets/*", "/people/reveal/RDSInstance/pay/db": "/people/reveal/*",
-		"/people/secrets": "/people/secrets", "/metrics": "/metrics",
+		"/people/secrets/pay/one": "/people/secrets/*", "/people/secrets/pay/two": "/people/secrets/*",
+		"/people/reveal/RDSInstance/pay/db": "/people/reveal/*",
+		"/people/secrets":                   "/people/secrets", "/metrics": "/metrics",
 	} {
 		if got := reviewed(path); got != want {
 			t.Errorf("%s is asked about as %s, want %s", path, got, want)

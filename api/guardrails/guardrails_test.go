@@ -16,12 +16,16 @@ import (
 
 func TestWhatIsRefused(t *testing.T) {
 	for _, c := range guardrailstest.Cases {
-		provider, team := guardrails.Limits{By: "AWSProvider main", Rules: c.Limits()}, guardrails.Limits{By: "Team growth", Rules: c.Limits()}
+		provider, team := guardrails.Limits{By: "AWSProvider main", Rules: c.Limits()},
+			guardrails.Limits{By: "Team growth", Rules: c.Limits()}
 		none := guardrails.Limits{By: "Team other"}
 		for name, row := range map[string]struct {
 			limits []guardrails.Limits
 			times  int
-		}{"one": {[]guardrails.Limits{provider}, 1}, "both": {[]guardrails.Limits{provider, team}, 2}, "one of two": {[]guardrails.Limits{none, team}, 1}, "none": {[]guardrails.Limits{none}, 0}} {
+		}{
+			"one": {[]guardrails.Limits{provider}, 1}, "both": {[]guardrails.Limits{provider, team}, 2},
+			"one of two": {[]guardrails.Limits{none, team}, 1}, "none": {[]guardrails.Limits{none}, 0},
+		} {
 			var want, rules []string
 			for range row.times {
 				want = append(want, c.Refused...)
@@ -46,13 +50,19 @@ func TestWhatIsRefused(t *testing.T) {
 // Each rule is refused and kept by some case, and is a field of the type.
 func TestEveryRuleHasCases(t *testing.T) {
 	fields := map[string]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[v1alpha1.Guardrails](), reflect.TypeFor[v1alpha1.TeamReferences](), reflect.TypeFor[v1alpha1.TeamGuardrails]()} {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[v1alpha1.Guardrails](),
+		reflect.TypeFor[v1alpha1.TeamReferences](), reflect.TypeFor[v1alpha1.TeamGuardrails](),
+	} {
 		for field := range of.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			fields[name] = of == reflect.TypeFor[v1alpha1.Guardrails]()
 		}
 	}
-	for _, kind := range []string{v1alpha1.KindEC2Instance, v1alpha1.KindRDSInstance, v1alpha1.KindS3Bucket, v1alpha1.KindSNSTopic, v1alpha1.KindSQSQueue, v1alpha1.KindWebApp} {
+	for _, kind := range []string{
+		v1alpha1.KindEC2Instance, v1alpha1.KindRDSInstance, v1alpha1.KindS3Bucket,
+		v1alpha1.KindSNSTopic, v1alpha1.KindSQSQueue, v1alpha1.KindWebApp,
+	} {
 		for _, r := range guardrails.Of(kind) {
 			if both, ok := fields[r.Name]; !ok || both == r.Team {
 				t.Errorf("%s of %s is no field, or not for Teams only: %t", r.Name, kind, r.Team)
@@ -82,12 +92,14 @@ func TestTheNoteOfManyProvidersFits(t *testing.T) {
 		p := v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p%d", i)}}
 		p.Spec.Guardrails = &v1alpha1.Guardrails{}
 		for n := range 100 {
-			p.Spec.Guardrails.AllowedInstanceTypes = append(p.Spec.Guardrails.AllowedInstanceTypes, fmt.Sprintf("%s%d", strings.Repeat("x", 50), n))
+			p.Spec.Guardrails.AllowedInstanceTypes = append(p.Spec.Guardrails.AllowedInstanceTypes,
+				fmt.Sprintf("%s%d", strings.Repeat("x", 50), n))
 		}
 		all = append(all, p)
 	}
 	note := guardrails.Note(team, all...)
-	if len(note) > 128<<10 || !strings.Contains(note, "@p0 allowedInstanceTypes") || strings.Count(note, "\n")%101 != 100 {
+	if len(note) > 128<<10 || !strings.Contains(note, "@p0 allowedInstanceTypes") ||
+		strings.Count(note, "\n")%101 != 100 {
 		t.Errorf("%d bytes, %d lines", len(note), strings.Count(note, "\n"))
 	}
 }

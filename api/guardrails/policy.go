@@ -80,7 +80,8 @@ const (
 	note  = `'` + v1alpha1.AnnotationGuardrails + `'`
 	lines = `has(namespaceObject.metadata.annotations) && ` + note + ` in namespaceObject.metadata.annotations ? ` +
 		`namespaceObject.metadata.annotations[` + note + `].split('\n') : []`
-	told = `'` + v1alpha1.LabelTeam + `' in variables.labels && has(namespaceObject.metadata.annotations) && ` + note + ` in namespaceObject.metadata.annotations`
+	told = `'` + v1alpha1.LabelTeam + `' in variables.labels && has(namespaceObject.metadata.annotations) && ` + note +
+		` in namespaceObject.metadata.annotations`
 )
 
 // variables returns those that the expressions of the table know.
@@ -99,8 +100,10 @@ func variables(judges string) [][2]string {
 // AWSProvider that they name.
 func byProvider(kind string) Policy {
 	p := Policy{
-		Name: "portico-guardrails-" + plural(kind), Resource: plural(kind), ParamKind: v1alpha1.KindAWSProvider, Applies: named + " && " + differs,
-		Variables: append(variables(open), [2]string{"g", "has(params.spec.guardrails) ? params.spec.guardrails : dyn({})"}),
+		Name: "portico-guardrails-" + plural(kind), Resource: plural(kind), ParamKind: v1alpha1.KindAWSProvider,
+		Applies: named + " && " + differs,
+		Variables: append(variables(open),
+			[2]string{"g", "has(params.spec.guardrails) ? params.spec.guardrails : dyn({})"}),
 	}
 	j := judge{by: "'AWSProvider ' + params.metadata.name", limit: func(r Rule) (value, set string) {
 		value = "variables.g." + r.Name
@@ -110,8 +113,11 @@ func byProvider(kind string) Policy {
 		return value, "has(" + value + ")"
 	}}
 	p.add(kind, j)
-	p.Rules = append(p.Rules, j.region("(has(params.spec.allowedRegions) ? [params.spec.region] + params.spec.allowedRegions : [params.spec.region])"),
-		j.tags("(has(params.spec.forbiddenTagKeys) ? params.spec.forbiddenTagKeys : [])", "(has(params.spec.enforcedTags) ? params.spec.enforcedTags.map(k, k) : [])"))
+	p.Rules = append(p.Rules,
+		j.region("(has(params.spec.allowedRegions) ? [params.spec.region] + params.spec.allowedRegions : "+
+			"[params.spec.region])"),
+		j.tags("(has(params.spec.forbiddenTagKeys) ? params.spec.forbiddenTagKeys : [])",
+			"(has(params.spec.enforcedTags) ? params.spec.enforcedTags.map(k, k) : [])"))
 	return p
 }
 
@@ -122,12 +128,16 @@ func byTeam(kind string) Policy {
 		Name: "portico-team-guardrails-" + plural(kind), Resource: plural(kind), Applies: differs,
 		Variables: append(variables(told), [2]string{"lines", lines}, linesOf("lines", "l_provider", "provider")),
 	}
-	team := judge{by: "'Team ' + variables.labels['" + v1alpha1.LabelTeam + "']", team: true, named: "l_", limit: ofLines("l_")}
+	team := judge{
+		by: "'Team ' + variables.labels['" + v1alpha1.LabelTeam + "']", team: true, named: "l_",
+		limit: ofLines("l_"),
+	}
 	p.addLines(kind, "lines", team)
 	if slices.Contains(judged(false), kind) {
 		provider := judge{by: "'AWSProvider ' + variables.s.providerRef.name", named: "p_", limit: ofLines("p_")}
 		p.Variables = append(p.Variables,
-			[2]string{"own", "has(variables.s.providerRef) ? variables.lines.filter(x, x.startsWith('" + noteOf + "' + variables.s.providerRef.name + ' '))" +
+			[2]string{"own", "has(variables.s.providerRef) ? variables.lines.filter(x, x.startsWith('" + noteOf +
+				"' + variables.s.providerRef.name + ' '))" +
 				".map(x, x.substring(size(variables.s.providerRef.name) + 2)) : []"},
 			linesOf("own", "p_region", "region"))
 		p.addLines(kind, "own", provider)
@@ -168,7 +178,8 @@ func regionOfTeam(by string) Expression {
 		Bad: `!variables.judges || variables.stays || !has(variables.s.region) || !has(variables.s.providerRef) || ` +
 			`variables.l_provider.exists(p, p == variables.s.providerRef.name || p.startsWith(variables.s.providerRef.name + ' ') && variables.s.region in p.split(' ')) ? [] : ` +
 			`[variables.s.region]`,
-		Message: `'spec.region: ' + ` + by + ` + ' does not allow region ' + variables.s.region + ' of provider ' + variables.s.providerRef.name + '; it allows ' + ` +
+		Message: `'spec.region: ' + ` + by +
+			` + ' does not allow region ' + variables.s.region + ' of provider ' + variables.s.providerRef.name + '; it allows ' + ` +
 			`variables.l_provider.filter(p, p.startsWith(variables.s.providerRef.name + ' ')).map(p, p.split(' ').filter(w, w != variables.s.providerRef.name).join(', ')).join(', ')`,
 	}
 }
@@ -178,7 +189,8 @@ const require = "require"
 
 // linesOf returns a variable with what the lines of a rule say.
 func linesOf(from, variable, name string) [2]string {
-	return [2]string{variable, fmt.Sprintf("variables.%s.filter(x, x.startsWith('%s ')).map(x, x.substring(%d))", from, name, len(name)+1)}
+	return [2]string{variable, fmt.Sprintf("variables.%s.filter(x, x.startsWith('%s ')).map(x, x.substring(%d))", from,
+		name, len(name)+1)}
 }
 
 // ofLines returns how the limit of a rule is read off its lines.
@@ -188,7 +200,8 @@ func ofLines(named string) func(Rule) (value, set string) {
 		set = value + ".size() > 0"
 		switch {
 		case r.Name == "allowedEngines":
-			value = "(" + value + ".map(x, x.split(' ').size() > 1 ? {'engine': dyn(x.split(' ')[0]), 'versions': dyn(x.split(' ').filter(v, v != x.split(' ')[0]))} : {'engine': dyn(x.split(' ')[0])}))"
+			value = "(" + value + ".map(x, x.split(' ').size() > 1 ? {'engine': dyn(x.split(' ')[0]), 'versions': " +
+				"dyn(x.split(' ').filter(v, v != x.split(' ')[0]))} : {'engine': dyn(x.split(' ')[0])}))"
 		case strings.HasPrefix(r.Name, "max"):
 			value = "int(" + value + "[0])"
 		}
@@ -214,14 +227,17 @@ func (j judge) expression(r Rule) Expression {
 	var kept []string
 	for _, path := range r.Watch() {
 		field, _, _ := strings.Cut(path, ".")
-		kept = append(kept, fmt.Sprintf("(has(variables.old.%[1]s) ? has(variables.s.%[1]s) && variables.old.%[1]s == variables.s.%[1]s : !has(variables.s.%[1]s))", field))
+		kept = append(kept, fmt.Sprintf("(has(variables.old.%[1]s) ? has(variables.s.%[1]s) && variables.old.%[1]s "+
+			"== variables.s.%[1]s : !has(variables.s.%[1]s))", field))
 	}
 	slices.Sort(kept)
 	name := j.broken(r.Name + "_" + strings.ReplaceAll(r.Field, ".", "_"))
 	return Expression{
 		Name: name,
-		Bad:  fmt.Sprintf("variables.judges && %s && !(variables.edit && %s) ? (%s) : []", set, strings.Join(slices.Compact(kept), " && "), by(r.test.cel)),
-		Message: fmt.Sprintf("'spec.%s: ' + %s + ' is not allowed: ' + %s + ' allows ' + %s + ', by spec.guardrails.%s. %s'",
+		Bad: fmt.Sprintf("variables.judges && %s && !(variables.edit && %s) ? (%s) : []", set,
+			strings.Join(slices.Compact(kept), " && "), by(r.test.cel)),
+		Message: fmt.Sprintf("'spec.%s: ' + %s + ' is not allowed: ' + %s + ' allows ' + %s + ', by "+
+			"spec.guardrails.%s. %s'",
 			r.Field, shortenCEL("variables."+name), j.by, by(r.test.allowedCEL), r.Name, admin),
 	}
 }
@@ -233,8 +249,9 @@ func (j judge) broken(rule string) string { return "not_" + j.named + rule }
 func (j judge) region(offered string) Expression {
 	name := j.broken("region")
 	return Expression{
-		Name:    name,
-		Bad:     "variables.judges && has(variables.s.region) && !variables.edit && " + offered + ".size() > 0 && !(variables.s.region in " + offered + ") ? [variables.s.region] : []",
+		Name: name,
+		Bad: "variables.judges && has(variables.s.region) && !variables.edit && " + offered +
+			".size() > 0 && !(variables.s.region in " + offered + ") ? [variables.s.region] : []",
 		Message: `'spec.region: provider ' + variables.s.providerRef.name + ' does not allow region ' + variables.s.region + '; it allows ' + ` + shortenCEL(offered),
 	}
 }
@@ -244,10 +261,12 @@ func (j judge) tags(forbidden, enforced string) Expression {
 	name := j.broken("tags")
 	return Expression{
 		Name: name,
-		Bad: fmt.Sprintf(`!variables.judges || !has(variables.s.tags) ? [] : variables.s.tags.filter(k, !(has(variables.old.tags) && k in variables.old.tags) && (`+
-			`%s.exists(f, f.endsWith('*') ? k.lowerAscii().startsWith(f.substring(0, size(f) - 1).lowerAscii()) : k.lowerAscii() == f.lowerAscii()) || `+
-			`%s.exists(e, e != k && e.lowerAscii() == k.lowerAscii())))`, forbidden, enforced),
-		Message: `'spec.tags: ' + ` + j.by + ` + ' keeps these keys for the platform: ' + ` + shortenCEL("variables."+name) +
+		Bad: fmt.Sprintf(
+			`!variables.judges || !has(variables.s.tags) ? [] : variables.s.tags.filter(k, !(has(variables.old.tags) && k in variables.old.tags) && (`+
+				`%s.exists(f, f.endsWith('*') ? k.lowerAscii().startsWith(f.substring(0, size(f) - 1).lowerAscii()) : k.lowerAscii() == f.lowerAscii()) || `+
+				`%s.exists(e, e != k && e.lowerAscii() == k.lowerAscii())))`, forbidden, enforced),
+		Message: `'spec.tags: ' + ` + j.by + ` + ' keeps these keys for the platform: ' + ` +
+			shortenCEL("variables."+name) +
 			` + '. Remove them, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags'`,
 	}
 }

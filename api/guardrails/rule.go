@@ -94,7 +94,8 @@ func (r Rule) Refused(s map[string]any, l Limits) *Refusal {
 		return nil
 	}
 	return &Refusal{Rule: r.Name, Field: "spec." + r.Field, Watch: r.Watch(), Message: fmt.Sprintf(
-		"spec.%s: %s is not allowed: %s allows %s, by spec.guardrails.%s. %s", r.Field, Shorten(bad), l.By, r.test.allowed(limit), r.Name, admin)}
+		"spec.%s: %s is not allowed: %s allows %s, by spec.guardrails.%s. %s", r.Field, Shorten(bad), l.By,
+		r.test.allowed(limit), r.Name, admin)}
 }
 
 // Allowed says what the limits allow by the rule, for people; empty if they do not limit it.
@@ -120,7 +121,9 @@ func (r Rule) Choices(l Limits) []string {
 	if limit == nil || r.test.choices == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.test.choices(limit)), func(c string) bool { return strings.Contains(c, "*") })
+	return slices.DeleteFunc(slices.Clone(r.test.choices(limit)), func(c string) bool {
+		return strings.Contains(c, "*")
+	})
 }
 
 // Check returns the rules that an object of the kind violates with this spec. An observed resource is not limited.
@@ -152,7 +155,8 @@ func Shorten(list []string) string {
 
 // shortenCEL returns the expression of Shorten.
 func shortenCEL(list string) string {
-	return fmt.Sprintf("(%[1]s.size() <= %[2]d ? %[1]s.join(', ') : %[1]s.filter(x, %[1]s.indexOf(x) < %[2]d).join(', ') + ' and ' + string(%[1]s.size() - %[2]d) + ' more')", list, most)
+	return fmt.Sprintf("(%[1]s.size() <= %[2]d ? %[1]s.join(', ') : %[1]s.filter(x, %[1]s.indexOf(x) < "+
+		"%[2]d).join(', ') + ' and ' + string(%[1]s.size() - %[2]d) + ' more')", list, most)
 }
 
 // Matches reports whether the value matches the entry of a list, in which one * matches any characters.
@@ -166,7 +170,8 @@ func Matches(entry, value string) bool {
 
 // matchesCEL returns the expression of Matches for the entry p.
 func matchesCEL(value string) string {
-	return fmt.Sprintf("(p.contains('*') ? size(%[1]s) >= size(p) - 1 && %[1]s.startsWith(p.split('*')[0]) && %[1]s.endsWith(p.split('*')[1]) : p == %[1]s)", value)
+	return fmt.Sprintf("(p.contains('*') ? size(%[1]s) >= size(p) - 1 && %[1]s.startsWith(p.split('*')[0]) && "+
+		"%[1]s.endsWith(p.split('*')[1]) : p == %[1]s)", value)
 }
 
 // spec is the spec of an object.

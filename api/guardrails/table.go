@@ -40,13 +40,17 @@ var databases = []Rule{
 	{Kind: v1alpha1.KindRDSInstance, Name: "maxDatabaseStorageGiB", Field: "maxAllocatedStorage", test: atMost("maxAllocatedStorage")},
 	{Kind: v1alpha1.KindRDSInstance, Name: "requirePrivateDatabases", Field: "publiclyAccessible", test: always("publiclyAccessible", false)},
 	{
-		Kind: v1alpha1.KindRDSInstance, Name: "forbidExtendedSupport", Field: "engineLifecycleSupport", // which other engines do not have
-		test: unless(func(s spec) bool { return s["engine"] != "mysql" && s["engine"] != "postgres" }, "(!(variables.s.engine in ['mysql', 'postgres']))",
+		// which other engines do not have
+		Kind: v1alpha1.KindRDSInstance, Name: "forbidExtendedSupport", Field: "engineLifecycleSupport",
+		test: unless(func(s spec) bool { return s["engine"] != "mysql" && s["engine"] != "postgres" },
+			"(!(variables.s.engine in ['mysql', 'postgres']))",
 			always("engineLifecycleSupport", "open-source-rds-extended-support-disabled")),
 	},
 	{
-		Kind: v1alpha1.KindRDSInstance, Name: requireEncryption, Field: "storageEncrypted", // of a snapshot, it is as that is
-		test: unless(func(s spec) bool { _, ok := s["restoreFrom"]; return ok }, "has(variables.s.restoreFrom)", always("storageEncrypted", true)),
+		// of a snapshot, it is as that is
+		Kind: v1alpha1.KindRDSInstance, Name: requireEncryption, Field: "storageEncrypted",
+		test: unless(func(s spec) bool { _, ok := s["restoreFrom"]; return ok }, "has(variables.s.restoreFrom)",
+			always("storageEncrypted", true)),
 	},
 	{
 		Kind: v1alpha1.KindRDSInstance, Name: "allowedSubnetGroups", Team: true, Field: "dbSubnetGroupName",
@@ -57,8 +61,10 @@ var databases = []Rule{
 
 var others = []Rule{
 	{
-		Kind: v1alpha1.KindSQSQueue, Name: requireEncryption, Field: "sqsManagedSseEnabled", watch: []string{"sqsManagedSseEnabled", "kmsMasterKeyId"},
-		test: unless(func(s spec) bool { _, ok := s["kmsMasterKeyId"]; return ok }, "has(variables.s.kmsMasterKeyId)", always("sqsManagedSseEnabled", true)),
+		Kind: v1alpha1.KindSQSQueue, Name: requireEncryption, Field: "sqsManagedSseEnabled",
+		watch: []string{"sqsManagedSseEnabled", "kmsMasterKeyId"},
+		test: unless(func(s spec) bool { _, ok := s["kmsMasterKeyId"]; return ok }, "has(variables.s.kmsMasterKeyId)",
+			always("sqsManagedSseEnabled", true)),
 	},
 	{
 		Kind: v1alpha1.KindSQSQueue, Name: "allowedDeadLetterQueues", Team: true, Field: "deadLetterQueue.targetArn",
@@ -85,7 +91,10 @@ func buckets() []Rule {
 	var all []Rule
 	for _, name := range []string{"blockPublicAcls", "ignorePublicAcls", "blockPublicPolicy", "restrictPublicBuckets"} {
 		path := "publicAccessBlock." + name
-		all = append(all, Rule{Kind: v1alpha1.KindS3Bucket, Name: "requirePrivateBuckets", Field: path, test: always(path, true)})
+		all = append(all, Rule{
+			Kind: v1alpha1.KindS3Bucket, Name: "requirePrivateBuckets", Field: path,
+			test: always(path, true),
+		})
 	}
 	const path = "requireTLS" // which buckets of earlier versions leave out
 	left := func(s spec) bool { _, ok := s[path]; return !ok }
@@ -104,8 +113,9 @@ func anyKey() test {
 			}
 			return nil
 		},
-		cel:     "has(variables.s.kmsMasterKeyId) ? [] : ['" + leftOut + "']",
-		allowed: words("topics with a KMS key, such as alias/aws/sns"), allowedCEL: "'topics with a KMS key, such as alias/aws/sns'",
+		cel:        "has(variables.s.kmsMasterKeyId) ? [] : ['" + leftOut + "']",
+		allowed:    words("topics with a KMS key, such as alias/aws/sns"),
+		allowedCEL: "'topics with a KMS key, such as alias/aws/sns'",
 	}
 }
 
@@ -118,16 +128,19 @@ func engines() test {
 			engine, v := fmt.Sprint(s["engine"]), version(s)
 			for _, e := range entries(limit) {
 				versions, some := e["versions"]
-				if e["engine"] == engine && (!some || v != "" && (anyMatches(versions, v) || anyMatches(versions, v+"."))) {
+				if e["engine"] == engine &&
+					(!some || v != "" && (anyMatches(versions, v) || anyMatches(versions, v+"."))) {
 					return nil
 				}
 			}
 			return []string{strings.TrimSpace(engine + " " + orElse(v, "without engineVersion"))}
 		},
-		cel: "variables.l.exists(e, e.engine == variables.s.engine && (!has(e.versions) || has(variables.s.engineVersion) && e.versions.exists(p, " +
+		cel: "variables.l.exists(e, e.engine == variables.s.engine && (!has(e.versions) || " +
+			"has(variables.s.engineVersion) && e.versions.exists(p, " +
 			matchesCEL("variables.s.engineVersion") + " || " + matchesCEL("(variables.s.engineVersion + '.')") +
 			"))) ? [] : " +
-			"[variables.s.engine + ' ' + (has(variables.s.engineVersion) ? variables.s.engineVersion : 'without engineVersion')]",
+			"[variables.s.engine + ' ' + (has(variables.s.engineVersion) ? variables.s.engineVersion : 'without " +
+			"engineVersion')]",
 		choices: func(limit any) []string {
 			var all []string
 			for _, e := range entries(limit) {
@@ -138,11 +151,13 @@ func engines() test {
 		allowed: func(limit any) string {
 			var all []string
 			for _, e := range entries(limit) {
-				all = append(all, strings.TrimSpace(fmt.Sprint(e["engine"])+" "+strings.Join(texts(e["versions"]), " or ")))
+				all = append(all, strings.TrimSpace(
+					fmt.Sprint(e["engine"])+" "+strings.Join(texts(e["versions"]), " or ")))
 			}
 			return Shorten(all)
 		},
-		allowedCEL: shortenCEL("variables.l.map(e, has(e.versions) ? e.engine + ' ' + e.versions.join(' or ') : e.engine)"),
+		allowedCEL: shortenCEL("variables.l.map(e, has(e.versions) ? e.engine + ' ' + e.versions.join(' or ') : " +
+			"e.engine)"),
 	}
 }
 

@@ -53,9 +53,12 @@ func allIn(path string) test {
 			if !ok {
 				return []string{leftOut}
 			}
-			return slices.DeleteFunc(slices.Clone(texts(v)), func(x string) bool { return slices.Contains(texts(limit), x) })
+			return slices.DeleteFunc(slices.Clone(texts(v)), func(x string) bool {
+				return slices.Contains(texts(limit), x)
+			})
 		},
-		cel:     fmt.Sprintf("!(%s) ? ['%s'] : variables.s.%[3]s.filter(x, !(x in variables.l))", hasCEL(path), leftOut, path),
+		cel: fmt.Sprintf("!(%s) ? ['%s'] : variables.s.%[3]s.filter(x, !(x in variables.l))", hasCEL(path), leftOut,
+			path),
 		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
 	}
 }
@@ -69,7 +72,8 @@ func maybeIn(path string) test {
 			}
 			return nil
 		},
-		cel:     fmt.Sprintf("%s && !(variables.s.%[2]s in variables.l) ? [variables.s.%[2]s] : []", hasCEL(path), path),
+		cel: fmt.Sprintf("%s && !(variables.s.%[2]s in variables.l) ? [variables.s.%[2]s] : []", hasCEL(path),
+			path),
 		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
 	}
 }
@@ -87,7 +91,8 @@ func atMost(path string) test {
 			}
 			return nil
 		},
-		cel:     fmt.Sprintf("%s && variables.s.%[2]s > variables.l ? [string(variables.s.%[2]s)] : []", hasCEL(path), path),
+		cel: fmt.Sprintf("%s && variables.s.%[2]s > variables.l ? [string(variables.s.%[2]s)] : []", hasCEL(path),
+			path),
 		allowed: atMostSays, allowedCEL: atMostCEL,
 	}
 }
@@ -175,7 +180,8 @@ func always[T bool | string](path string, want T) test {
 			}
 			return nil
 		},
-		cel: fmt.Sprintf("%[1]s ? (variables.s.%[2]s == %[3]s ? [] : [string(variables.s.%[2]s)]) : %[4]s ? ['%[5]s with adoptionPolicy Adopt'] : []",
+		cel: fmt.Sprintf("%[1]s ? (variables.s.%[2]s == %[3]s ? [] : [string(variables.s.%[2]s)]) : %[4]s ? ['%[5]s "+
+			"with adoptionPolicy Adopt'] : []",
 			hasCEL(path), path, wantCEL, adoptingCEL, leftOut),
 		only:    fmt.Sprint(want),
 		allowed: words(fmt.Sprintf("%v only", want)), allowedCEL: fmt.Sprintf("'%v only'", want),
@@ -216,7 +222,8 @@ func repository() test {
 			full := FullImage(image)
 			for _, p := range texts(limit) {
 				below, all := strings.CutSuffix(p, "*")
-				if all && strings.HasPrefix(full, below) || !all && (strings.HasPrefix(full, p+":") || strings.HasPrefix(full, p+"@")) {
+				if all && strings.HasPrefix(full, below) ||
+					!all && (strings.HasPrefix(full, p+":") || strings.HasPrefix(full, p+"@")) {
 					return nil
 				}
 			}

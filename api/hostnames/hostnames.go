@@ -13,7 +13,9 @@ import (
 
 // Refused says why a grant does not allow a request, and by which field of its spec; empty, it does. A zone, visibility
 // or environment that is not known yet is not judged.
-func Refused(grant v1alpha1.HostnameGrantSpec, spec v1alpha1.GatewayHostnameRequestSpec, name dnsname.Name) (field, why string) {
+func Refused(grant v1alpha1.HostnameGrantSpec, spec v1alpha1.GatewayHostnameRequestSpec, name dnsname.Name) (
+	field, why string,
+) {
 	switch {
 	case !slices.ContainsFunc(grant.Suffixes, name.Within):
 		return "hostname", fmt.Sprintf("%s is not below %s", name, strings.Join(grant.Suffixes, " or "))
@@ -23,8 +25,10 @@ func Refused(grant v1alpha1.HostnameGrantSpec, spec v1alpha1.GatewayHostnameRequ
 		return "zoneId", fmt.Sprintf("the zone %s is none of %v", spec.ZoneID, grant.Zones)
 	case outside(grant.Visibilities, spec.Visibility):
 		return "visibility", fmt.Sprintf("visibility %s is none of %v", spec.Visibility, grant.Visibilities)
-	case spec.GatewayClass != "" && !slices.Contains(grant.GatewayClasses, spec.GatewayClass) && !slices.Contains(grant.GatewayClasses, v1alpha1.AnyGatewayClass):
-		return "gatewayClass", fmt.Sprintf("the GatewayClass %s is none of gatewayClasses %v. Leave gatewayClass out for the platform's own", spec.GatewayClass, grant.GatewayClasses)
+	case spec.GatewayClass != "" && !slices.Contains(grant.GatewayClasses, spec.GatewayClass) &&
+		!slices.Contains(grant.GatewayClasses, v1alpha1.AnyGatewayClass):
+		return "gatewayClass", fmt.Sprintf("the GatewayClass %s is none of gatewayClasses %v. Leave gatewayClass out "+
+			"for the platform's own", spec.GatewayClass, grant.GatewayClasses)
 	case outside(grant.Environments, spec.Environment):
 		return "environment", fmt.Sprintf("environment %s is none of %v", spec.Environment, grant.Environments)
 	}

@@ -41,7 +41,8 @@ func (p *Principals) UnmarshalJSON(text []byte) error {
 	var all string
 	if json.Unmarshal(text, &all) == nil {
 		if all != everyone {
-			return fmt.Errorf("%q is no principal: write %q, or an object such as {\"AWS\": \"111122223333\"}", all, everyone)
+			return fmt.Errorf("%q is no principal: write %q, or an object such as {\"AWS\": \"111122223333\"}", all,
+				everyone)
 		}
 		*p = Principals{typeAWS: {everyone}}
 		return nil
@@ -108,7 +109,8 @@ func (s Statement) name(i int) string {
 func (s Statement) onlyUnencrypted() bool {
 	for operator, keys := range s.Conditions {
 		for key, values := range keys {
-			if operator == "Bool" && strings.EqualFold(key, "aws:SecureTransport") && len(values) == 1 && fmt.Sprint(values[0]) == "false" {
+			if operator == "Bool" && strings.EqualFold(key, "aws:SecureTransport") && len(values) == 1 &&
+				fmt.Sprint(values[0]) == "false" {
 				return true // all conditions must hold, so this one alone decides
 			}
 		}

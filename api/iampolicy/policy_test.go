@@ -52,7 +52,10 @@ func TestAPolicyThatLocksTheOperatorOut(t *testing.T) {
 }
 
 func TestWhatIsNoPolicy(t *testing.T) {
-	for _, text := range []string{"", "{", "[]", `{"Statement":"none"}`, `{"Statement":{"Principal":"somebody"}}`, `{"Statement":{"Action":{"a":1}}}`} {
+	for _, text := range []string{
+		"", "{", "[]", `{"Statement":"none"}`, `{"Statement":{"Principal":"somebody"}}`,
+		`{"Statement":{"Action":{"a":1}}}`,
+	} {
 		if p, err := iampolicy.Parse(text); err == nil {
 			t.Errorf("%s is taken for the policy %+v", text, p)
 		}
@@ -60,8 +63,10 @@ func TestWhatIsNoPolicy(t *testing.T) {
 }
 
 func TestPoliciesThatMeanTheSameAreEqual(t *testing.T) {
-	a := iampolicy.Normal(`{"Statement":[{"Action":["sns:Publish","sns:Subscribe"],"Principal":{"AWS":["arn:aws:iam::111122223333:root"]},"Condition":{"Bool":{"x":true}}}]}`)
-	b := iampolicy.Normal(`{"Statement":{"Principal":{"AWS":"111122223333"},"Condition":{"Bool":{"x":["true"]}},"Action":["sns:Subscribe","sns:Publish"]}}`)
+	a := iampolicy.Normal(
+		`{"Statement":[{"Action":["sns:Publish","sns:Subscribe"],"Principal":{"AWS":["arn:aws:iam::111122223333:root"]},"Condition":{"Bool":{"x":true}}}]}`)
+	b := iampolicy.Normal(
+		`{"Statement":{"Principal":{"AWS":"111122223333"},"Condition":{"Bool":{"x":["true"]}},"Action":["sns:Subscribe","sns:Publish"]}}`)
 	if a != b || a == iampolicy.Normal(`{"Statement":{}}`) || iampolicy.Normal("{") != "{" {
 		t.Errorf("%s\n%s", a, b)
 	}
@@ -89,7 +94,8 @@ func TestWhatAWSAndPorticoMayReadDifferently(t *testing.T) {
 func TestWhomAPolicyLetsInFromOutside(t *testing.T) {
 	const foreign = "999900001111"
 	allow := func(principal, condition string) string {
-		return `{"Statement":{"Effect":"Allow","Principal":` + principal + `,"Action":"sqs:*","Resource":"*"` + condition + `}}`
+		return `{"Statement":{"Effect":"Allow","Principal":` + principal + `,"Action":"sqs:*","Resource":"*"` +
+			condition + `}}`
 	}
 	for name, row := range map[string]struct {
 		policy string
@@ -138,7 +144,8 @@ func TestMoreForSomebodyIsAdded(t *testing.T) {
 // The policy that SNS gives a new topic lets no bucket publish: Amazon S3 User Guide, "Granting permissions to publish
 // event notification messages to a destination".
 func TestTheFirstPolicyOfATopicLetsNoBucketIn(t *testing.T) {
-	p, err := iampolicy.Parse(`{"Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:Publish"],"Resource":"*",
+	p,
+		err := iampolicy.Parse(`{"Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:Publish"],"Resource":"*",
 		"Condition":{"StringEquals":{"AWS:SourceOwner":"` + account + `"}}}]}`)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ func TestAnAnswerOfTheProviderIsReadToItsLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(resp.Body)
-		if (err == nil) != ok || len(got) > maxAnswer || err != nil && !strings.Contains(err.Error(), "larger than 1024 KiB") {
+		if (err == nil) != ok || len(got) > maxAnswer || err != nil && !strings.Contains(
+			err.Error(), "larger than 1024 KiB") {
 			t.Errorf("%d bytes: %d were read, %v", size, len(got), err)
 		}
 		_ = resp.Body.Close()

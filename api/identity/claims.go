@@ -27,9 +27,12 @@ func (cfg Claims) Check() error {
 	case cfg.Username == "" || cfg.Groups == "":
 		return errors.New("the username claim and the groups claim must not be empty")
 	case cfg.Prefix == "" || IsSystem(cfg.Prefix):
-		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider could name Kubernetes' own users", cfg.Prefix)
-	case strings.TrimLeftFunc(cfg.Prefix, unicode.IsSpace) != cfg.Prefix || strings.ContainsFunc(cfg.Prefix, Unprintable):
-		return fmt.Errorf("prefix %q: it must not begin with a blank, which HTTP drops, nor have characters that cannot be printed", cfg.Prefix)
+		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider "+
+			"could name Kubernetes' own users", cfg.Prefix)
+	case strings.TrimLeftFunc(cfg.Prefix, unicode.IsSpace) != cfg.Prefix ||
+		strings.ContainsFunc(cfg.Prefix, Unprintable):
+		return fmt.Errorf("prefix %q: it must not begin with a blank, which HTTP drops, nor have characters that "+
+			"cannot be printed", cfg.Prefix)
 	}
 	return nil
 }
@@ -138,7 +141,8 @@ func (c ClaimSet) verifiedEmail() error {
 		return nil
 	case !ok:
 		return &RefusedError{
-			Reason: "The identity provider does not say whether your e-mail address is verified, and here it is the username: " +
+			Reason: "The identity provider does not say whether your e-mail address is verified, and here it is the " +
+				"username: " +
 				`there is no claim "email_verified". Ask the people who run it to send it, or the portal's admins for another ` +
 				"--oidc-username-claim.",
 			Cause: c.has(),
@@ -152,15 +156,17 @@ func (cfg Claims) groups(c ClaimSet) ([]string, error) {
 	raw, ok := c.At(cfg.Groups)
 	switch {
 	case !ok && c.elsewhere(cfg.Groups):
-		return nil, &RefusedError{Reason: "You are in more groups than the identity provider puts in a token, so that it told none. " +
-			"Ask the people who run it to send only those that matter here: with Entra ID the groups that are assigned to the application, " +
+		return nil, &RefusedError{Reason: "You are in more groups than the identity provider puts in a token, so " +
+			"that it told none. Ask the people who run it to send only those that matter here: with Entra ID the " +
+			"groups that are assigned to the application, " +
 			"or app roles, for which the portal is set to --oidc-groups-claim=roles."}
 	case !ok && cfg.GroupsOptional, string(raw) == "null":
 		return nil, nil
 	case !ok:
 		return nil, &RefusedError{
 			Reason: fmt.Sprintf("The identity provider did not say in which groups you are: there is no claim %q. "+
-				"Ask the people who run it to send it. If it has another name, the portal needs that as --oidc-groups-claim; "+
+				"Ask the people who run it to send it. If it has another name, the portal needs that as "+
+				"--oidc-groups-claim; "+
 				"if those may come in who are in no group, --oidc-groups-optional.", cfg.Groups),
 			Cause: c.has(),
 		}
@@ -174,8 +180,11 @@ func (cfg Claims) groupNames(raw json.RawMessage) ([]string, error) {
 	if json.Unmarshal(raw, &groups) != nil {
 		var one string
 		if json.Unmarshal(raw, &one) != nil {
-			return nil, &RefusedError{Reason: fmt.Sprintf("The identity provider sent the claim %q in a form that is not a list of groups. "+
-				"Ask the people who run it to send names in it, or the portal's admins for another --oidc-groups-claim.", cfg.Groups)}
+			return nil, &RefusedError{
+				Reason: fmt.Sprintf("The identity provider sent the claim %q in a form that is not a list of groups. "+
+					"Ask the people who run it to send names in it, or the portal's admins for another "+
+					"--oidc-groups-claim.", cfg.Groups),
+			}
 		}
 		groups = []string{one}
 	}
@@ -192,5 +201,6 @@ func (c ClaimSet) has() error { return errors.New("the token has the claims " + 
 
 // unusable refuses an account for a name, with checkName's error.
 func unusable(name error) *RefusedError {
-	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() + ". Ask the people who run the identity provider to change it."}
+	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() +
+		". Ask the people who run the identity provider to change it."}
 }

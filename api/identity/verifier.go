@@ -40,7 +40,8 @@ func (s Settings) Check() error {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", s.Issuer)
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody", s.Issuer)
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody",
+			s.Issuer)
 	case len(s.Audiences) == 0:
 		return errors.New("at least one audience of the REST API is needed")
 	case slices.Contains(s.Audiences, s.SignIn):
@@ -113,7 +114,9 @@ func (v *Verifier) caller(ctx context.Context, raw string, always bool) (Identit
 		return Identity{}, err
 	}
 	bySignIn := v.settings.SignIn != "" && slices.Contains(tok.Audience, v.settings.SignIn) // from a browser
-	forREST := slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(v.settings.Audiences, a) })
+	forREST := slices.ContainsFunc(tok.Audience, func(a string) bool {
+		return slices.Contains(v.settings.Audiences, a)
+	})
 	switch {
 	case bySignIn || !forREST:
 		err = v.fresh(tok)
@@ -184,7 +187,9 @@ func (v *Verifier) ask(ctx context.Context) (*Keys, error) {
 	}
 	u, err := url.Parse(said.Keys)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !isLoopback(u.Hostname()) {
-		return nil, &ProviderError{Doing: doing, Cause: fmt.Errorf("jwks_uri is %s: it must be https", Clean(said.Keys))}
+		return nil, &ProviderError{
+			Doing: doing, Cause: fmt.Errorf("jwks_uri is %s: it must be https", Clean(said.Keys)),
+		}
 	}
 	return NewKeys(ctx, said.Keys, v.now), nil
 }

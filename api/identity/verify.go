@@ -21,7 +21,9 @@ var Algorithms = []string{
 
 // Verify checks signature, issuer, expiry and audience of a token. The token must be for one of the audiences.
 // ErrBadToken means that it is invalid, a *ProviderError that the provider's keys are not available.
-func Verify(ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time) (*oidc.IDToken, error) {
+func Verify(ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time) (
+	*oidc.IDToken, error,
+) {
 	return verify(ctx, issuer, keys, raw, audiences, &oidc.Config{Now: now})
 }
 

@@ -9,7 +9,8 @@ var libraries = []Info{
 	},
 	{Name: "controller_runtime_reconcile_errors_total", Type: TypeCounter, Source: Operator, Help: "Passes that failed.", Labels: []Label{controller}},
 	{
-		Name: "controller_runtime_reconcile_time_seconds", Type: TypeHistogram, Source: Operator, Help: "How long passes take.",
+		Name: "controller_runtime_reconcile_time_seconds", Type: TypeHistogram, Source: Operator,
+		Help:   "How long passes take.",
 		Labels: []Label{controller}, Buckets: make([]float64, 33),
 	},
 	{
@@ -18,7 +19,8 @@ var libraries = []Info{
 		Most:   mostControllers,
 	},
 	{
-		Name: "leader_election_master_status", Type: TypeGauge, Source: Operator, Help: "1 in the replica that leads, 0 in the others.",
+		Name: "leader_election_master_status", Type: TypeGauge, Source: Operator,
+		Help:   "1 in the replica that leads, 0 in the others.",
 		Labels: []Label{{Name: "name", Values: []string{"portico-operator"}}},
 	},
 	{

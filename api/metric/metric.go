@@ -77,7 +77,12 @@ func (i Info) Series() int {
 }
 
 // units by the end of a name, as Prometheus has it.
-var units = []struct{ suffix, unit string }{{"_seconds", "seconds"}, {"_bytes", "bytes"}, {"_ratio", "from 0 to 1"}, {"_info", "always 1"}}
+var units = []struct{ suffix, unit string }{
+	{"_seconds", "seconds"},
+	{"_bytes", "bytes"},
+	{"_ratio", "from 0 to 1"},
+	{"_info", "always 1"},
+}
 
 // Unit returns the unit that the name tells; a metric without one counts.
 func (i Info) Unit() string {
@@ -138,7 +143,8 @@ func Gauge(i Info) *prometheus.GaugeVec {
 // Histogram declares a histogram.
 func Histogram(i Info) *prometheus.HistogramVec {
 	i = i.declare(TypeHistogram)
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: i.Name, Help: i.Help, Buckets: i.Buckets}, i.LabelNames())
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: i.Name, Help: i.Help, Buckets: i.Buckets},
+		i.LabelNames())
 }
 
 // Collected declares a gauge that a collector makes up when it is asked.

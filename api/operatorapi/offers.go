@@ -13,8 +13,9 @@ const OffersPath = "/inspect/offers"
 // provider.
 type OfferQuery struct {
 	Kind, Namespace, Provider, Field string
-	Region                           string            // empty: the provider's own
-	With                             map[string]string // other fields of the spec, by name, as far as they are filled in
+	Region                           string // empty: the provider's own
+	// other fields of the spec, by name, as far as they are filled in
+	With map[string]string
 }
 
 // regionOf is the parameter of the region; fields of a spec have the prefix withOf.
@@ -22,7 +23,8 @@ const regionOf, withOf = "region", "with."
 
 // Path returns where the answer is, with its parameters.
 func (q OfferQuery) Path() string {
-	path := OffersPath + "/" + url.PathEscape(q.Kind) + "/" + url.PathEscape(q.Namespace) + "/" + url.PathEscape(q.Provider) + "/" + url.PathEscape(q.Field)
+	path := OffersPath + "/" + url.PathEscape(q.Kind) + "/" + url.PathEscape(q.Namespace) + "/" +
+		url.PathEscape(q.Provider) + "/" + url.PathEscape(q.Field)
 	values := url.Values{}
 	if q.Region != "" {
 		values.Set(regionOf, q.Region)

@@ -10,7 +10,8 @@ import (
 // pronunciation: an abbreviation letter by letter.
 func A(name string) string {
 	vowels := "AEIOUaeiou"
-	if letters := []rune(name); len(letters) > 1 && unicode.IsUpper(letters[0]) && (unicode.IsUpper(letters[1]) || unicode.IsDigit(letters[1])) {
+	if letters := []rune(name); len(letters) > 1 && unicode.IsUpper(letters[0]) &&
+		(unicode.IsUpper(letters[1]) || unicode.IsDigit(letters[1])) {
 		vowels = "AEFHILMNORSX"
 	}
 	if name != "" && strings.ContainsRune(vowels, []rune(name)[0]) {

@@ -12,7 +12,9 @@ import (
 func TestAFaultNamesTheRuleAndTheValue(t *testing.T) {
 	prefix := gatewayv1.PathMatchPathPrefix
 	rule := func(path string) gatewayv1.HTTPRouteRule {
-		return gatewayv1.HTTPRouteRule{Matches: []gatewayv1.HTTPRouteMatch{{Path: &gatewayv1.HTTPPathMatch{Type: &prefix, Value: &path}}}}
+		return gatewayv1.HTTPRouteRule{
+			Matches: []gatewayv1.HTTPRouteMatch{{Path: &gatewayv1.HTTPPathMatch{Type: &prefix, Value: &path}}},
+		}
 	}
 	for path, want := range map[string]string{
 		"/good":                        "",
@@ -24,7 +26,10 @@ func TestAFaultNamesTheRuleAndTheValue(t *testing.T) {
 			t.Errorf("%.20s: %q, %v", path, got, err)
 		}
 	}
-	if got, err := Judge(HTTP, &gatewayv1.HTTPRouteSpec{Hostnames: []gatewayv1.Hostname{gatewayv1.Hostname(strings.Repeat("a", 129))}}); err != nil || !strings.HasPrefix(got, "the hostname aaa") {
+	if got, err := Judge(HTTP, &gatewayv1.HTTPRouteSpec{
+		Hostnames: []gatewayv1.Hostname{gatewayv1.Hostname(strings.Repeat("a", 129))},
+	}); err != nil ||
+		!strings.HasPrefix(got, "the hostname aaa") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -44,12 +44,16 @@ func policyOf(kind, resource string) Policy {
 			return strings.NewReplacer("{}", rules, "{h}", hostnames).Replace(parts[of])
 		}
 		p.Variables = append(p.Variables, [2]string{of + "Before", expression("oldRules", "oldHostnames")},
-			[2]string{of, fmt.Sprintf("%s.map(l, l.filter(e, !variables.%sBefore.exists(b, e in b)))", expression("newRules", "newHostnames"), of)})
+			[2]string{of, fmt.Sprintf("%s.map(l, l.filter(e, !variables.%sBefore.exists(b, e in b)))",
+				expression("newRules", "newHostnames"), of)})
 	}
 	for i := range rows {
 		if r := &rows[i]; slices.Contains(r.kinds, kind) {
-			p.Variables = append(p.Variables, [2]string{r.name, fmt.Sprintf("variables.%s.map(l, l.filter(e, !(%s))).filter(l, size(l) > 0)", r.of, r.cel(kind))})
-			p.Validations = append(p.Validations, Validation{fmt.Sprintf("size(variables.%s) == 0", r.name), r.message()})
+			p.Variables = append(p.Variables,
+				[2]string{r.name, fmt.Sprintf("variables.%s.map(l, l.filter(e, !(%s))).filter(l, size(l) > 0)", r.of,
+					r.cel(kind))})
+			p.Validations = append(p.Validations,
+				Validation{fmt.Sprintf("size(variables.%s) == 0", r.name), r.message()})
 		}
 	}
 	return p
@@ -75,5 +79,6 @@ func (r *row) message() string {
 	if !shows {
 		return quote(before)
 	}
-	return fmt.Sprintf("%s + (size(%s) > %d ? %[2]s.substring(0, %[3]d) + '…' : %[2]s) + %[4]s", quote(before), value, mostShown, quote(after))
+	return fmt.Sprintf("%s + (size(%s) > %d ? %[2]s.substring(0, %[3]d) + '…' : %[2]s) + %[4]s", quote(before), value,
+		mostShown, quote(after))
 }

@@ -19,7 +19,8 @@ func (t oneNumber) holds(part any) bool {
 }
 
 func (t oneNumber) cel(part string) string {
-	return absent(part, t.field) + part + "." + t.field + " in [" + strings.Trim(strings.ReplaceAll(fmt.Sprint(t.numbers), " ", ", "), "[]") + "]"
+	return absent(part, t.field) + part + "." + t.field + " in [" +
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(t.numbers), " ", ", "), "[]") + "]"
 }
 
 // otherNumber passes what has in the field another number than this.
@@ -65,9 +66,11 @@ func sameBackend(a, b any) bool {
 func (distinct) cel(part string) string {
 	b, c := part+part[:1], part+part[:1]+part[:1]
 	port := func(of string) string { return fmt.Sprintf("(has(%[1]s.port) ? %[1]s.port : 0)", of) }
-	same := fmt.Sprintf("%[1]s.name == %[2]s.name && %[3]s == %[4]s && (!has(%[1]s.namespace) || !has(%[2]s.namespace) || %[1]s.namespace == %[2]s.namespace)",
+	same := fmt.Sprintf("%[1]s.name == %[2]s.name && %[3]s == %[4]s && (!has(%[1]s.namespace) || "+
+		"!has(%[2]s.namespace) || %[1]s.namespace == %[2]s.namespace)",
 		b, c, port(b), port(c))
-	return fmt.Sprintf("%[1]s%[2]s.%[3]s.all(%[4]s, %[2]s.%[3]s.exists_one(%[5]s, %[6]s))", absent(part, ofBackends), part, ofBackends, b, c, same)
+	return fmt.Sprintf("%[1]s%[2]s.%[3]s.all(%[4]s, %[2]s.%[3]s.exists_one(%[5]s, %[6]s))", absent(part, ofBackends),
+		part, ofBackends, b, c, same)
 }
 
 // joined passes a match whose gRPC service and method fit into a path together.
@@ -76,7 +79,8 @@ type joined struct{}
 func (joined) holds(part any) bool {
 	service, _ := find(part, "method.service")
 	method, _ := find(part, "method.method")
-	return len(fmt.Sprint(service, method))-strings.Count(fmt.Sprint(service, method), "<nil>")*len("<nil>") <= MaxMethod
+	return len(fmt.Sprint(service, method))-strings.Count(fmt.Sprint(service, method), "<nil>")*len(
+		"<nil>") <= MaxMethod
 }
 
 func (joined) cel(part string) string {
@@ -100,7 +104,8 @@ func (rewritten) holds(part any) bool {
 
 func (rewritten) cel(part string) string {
 	one := part + part[:1]
-	return fmt.Sprintf("!has(%[1]s.filters) || !%[1]s.filters.exists(%[2]s, %[3]s) || (%[4]s)", part, one, some{replacing}.cel(one), rewrittenTest.cel(part))
+	return fmt.Sprintf("!has(%[1]s.filters) || !%[1]s.filters.exists(%[2]s, %[3]s) || (%[4]s)", part, one,
+		some{replacing}.cel(one), rewrittenTest.cel(part))
 }
 
 // values passes a match that compares no more values than a rule has. The hostname is one, and the path of a rule at
@@ -135,6 +140,8 @@ func (values) celOf(kind, part string) string {
 	if kind == GRPC {
 		return fmt.Sprintf("2 + %s <= %d", headers, MaxRuleValues)
 	}
-	prefix := fmt.Sprintf("(has(%[1]s.path) && has(%[1]s.path.value) && %[1]s.path.value != '/' && (!has(%[1]s.path.type) || %[1]s.path.type == 'PathPrefix') ? 1 : 0)", part)
-	return fmt.Sprintf("2 + %s + (has(%s.method) ? 1 : 0) + %s + (has(%[2]s.queryParams) ? size(%[2]s.queryParams) : 0) <= %[4]d", prefix, part, headers, MaxRuleValues)
+	prefix := fmt.Sprintf("(has(%[1]s.path) && has(%[1]s.path.value) && %[1]s.path.value != '/' && "+
+		"(!has(%[1]s.path.type) || %[1]s.path.type == 'PathPrefix') ? 1 : 0)", part)
+	return fmt.Sprintf("2 + %s + (has(%s.method) ? 1 : 0) + %s + (has(%[2]s.queryParams) ? size(%[2]s.queryParams) : "+
+		"0) <= %[4]d", prefix, part, headers, MaxRuleValues)
 }

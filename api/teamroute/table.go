@@ -46,7 +46,12 @@ var rows = []row{
 		all{oneOf{"kind", []string{"Service"}}, oneOf{"group", []string{""}}},
 		"a backend of kind {} cannot be used at a load balancer that other teams use too. Name a Service", "kind",
 	},
-	{"weight", both, ofBackends, atMost{"weight", MaxWeight}, fmt.Sprintf("the weight {} of a backend is more than %d, which the load balancer takes. Use smaller weights in the same proportion", MaxWeight), "weight"},
+	{
+		"weight", both, ofBackends,
+		atMost{"weight", MaxWeight},
+		fmt.Sprintf("the weight {} of a backend is more than %d, which the load balancer takes. Use smaller weights "+
+			"in the same proportion", MaxWeight), "weight",
+	},
 	{
 		"backends", both, ofRules,
 		count{ofBackends, MaxTargetGroups},
@@ -55,46 +60,56 @@ var rows = []row{
 	{
 		"repeatedBackend", both, ofRules,
 		distinct{},
-		"a rule names a Service and port twice, which the load balancer may refuse. Name it once, with the weight of both; if they are of two namespaces, name the namespace of each", "",
+		"a rule names a Service and port twice, which the load balancer may refuse. Name it once, with the weight of " +
+			"both; if they are of two namespaces, name the namespace of each", "",
 	},
 	{
 		"filter", onlyHTTP, ofFilters,
 		oneOf{"type", []string{"RequestRedirect", "URLRewrite"}},
-		"the load balancer has no filter {}; it has RequestRedirect and URLRewrite. Take the filter out, and do in your app what it should do", "type",
+		"the load balancer has no filter {}; it has RequestRedirect and URLRewrite. Take the filter out, and do in " +
+			"your app what it should do", "type",
 	},
 	{
 		"grpcFilter", onlyGRPC, ofFilters,
 		oneOf{"type", nil},
-		"the load balancer has no filter {} for gRPC. Take the filter out, and do in your app what it should do", "type",
+		"the load balancer has no filter {} for gRPC. Take the filter out, and do in your app what it should do",
+		"type",
 	},
 	{
 		"redirectStatus", onlyHTTP, ofFilters,
 		where{"type", "RequestRedirect", all{oneNumber{"requestRedirect.statusCode", []int64{301, 302}}}},
-		"the load balancer redirects with the status 301 or 302, and not {}. Use one of them", "requestRedirect.statusCode",
+		"the load balancer redirects with the status 301 or 302, and not {}. Use one of them",
+		"requestRedirect.statusCode",
 	},
 	{
 		"redirect", onlyHTTP, ofFilters,
 		where{"type", "RequestRedirect", some{[]string{
-			"requestRedirect.scheme", "requestRedirect.hostname", "requestRedirect.port", "requestRedirect.path.replaceFullPath",
+			"requestRedirect.scheme", "requestRedirect.hostname", "requestRedirect.port",
+			"requestRedirect.path.replaceFullPath",
 		}}},
-		"a redirect leads to where the request came from, which the load balancer refuses. Set its hostname, path.replaceFullPath, or a port other than 443", "",
+		"a redirect leads to where the request came from, which the load balancer refuses. Set its hostname, " +
+			"path.replaceFullPath, or a port other than 443", "",
 	},
 	{
 		"redirectScheme", onlyHTTP, ofFilters,
 		where{"type", "RequestRedirect", oneOf{"requestRedirect.scheme", []string{"https"}}},
-		"a redirect leads to the scheme {}, which the load balancer refuses of an HTTPS listener. Leave the scheme out", "requestRedirect.scheme",
+		"a redirect leads to the scheme {}, which the load balancer refuses of an HTTPS listener. Leave the scheme out",
+		"requestRedirect.scheme",
 	},
 	{
 		"redirectHost", onlyHTTP, ofFilters,
 		where{"type", "RequestRedirect", text{"requestRedirect.hostname", "", MaxValue}},
-		fmt.Sprintf("a redirect leads to the hostname {}, which is longer than the %d characters that the load balancer takes. Use a shorter one", MaxValue), "requestRedirect.hostname",
+		fmt.Sprintf("a redirect leads to the hostname {}, which is longer than the %d characters that the load "+
+			"balancer takes. Use a shorter one", MaxValue), "requestRedirect.hostname",
 	},
 	{
 		"redirectLoop", onlyHTTP, ofFilters,
 		where{"type", "RequestRedirect", either{
-			some{[]string{"requestRedirect.hostname", "requestRedirect.path.replaceFullPath"}}, otherNumber{"requestRedirect.port", httpsPort},
+			some{[]string{"requestRedirect.hostname", "requestRedirect.path.replaceFullPath"}},
+			otherNumber{"requestRedirect.port", httpsPort},
 		}},
-		"a redirect leads from HTTPS to HTTPS at the same hostname and path, a loop which the load balancer refuses. Set its hostname, path.replaceFullPath, or a port other than 443; " +
+		"a redirect leads from HTTPS to HTTPS at the same hostname and path, a loop which the load balancer refuses. " +
+			"Set its hostname, path.replaceFullPath, or a port other than 443; " +
 			"requests by HTTP are redirected to HTTPS already", "",
 	},
 	{"redirectPath", onlyHTTP, ofFilters, target("requestRedirect.path"), "the path of a redirect " + targetSays, ""},
@@ -102,7 +117,8 @@ var rows = []row{
 	{
 		"rewritten", onlyHTTP, ofRules,
 		rewritten{},
-		"a rule replaces the prefix of a path that has a character besides letters, digits and _./~\"'@:&-, which the load balancer cannot. Use another path", "",
+		"a rule replaces the prefix of a path that has a character besides letters, digits and _./~\"'@:&-, which " +
+			"the load balancer cannot. Use another path", "",
 	},
 	{
 		"pathType", onlyHTTP, ofMatches,
@@ -112,12 +128,14 @@ var rows = []row{
 	{
 		"prefix", onlyHTTP, ofMatches,
 		where{"path.type", "PathPrefix", text{"path.value", prefixPath, MaxPrefix}},
-		fmt.Sprintf("the path prefix {} is not one that the load balancer takes: at most %d letters, digits and _-.$/~\"'@:+&, and no wildcard. Use such a prefix", MaxPrefix), "path.value",
+		fmt.Sprintf("the path prefix {} is not one that the load balancer takes: at most %d letters, digits and "+
+			"_-.$/~\"'@:+&, and no wildcard. Use such a prefix", MaxPrefix), "path.value",
 	},
 	{
 		"path", onlyHTTP, ofMatches,
 		where{"path.type", "Exact", text{"path.value", exactPath, MaxValue}},
-		fmt.Sprintf("the path {} is not one that the load balancer takes: at most %d letters, digits and _-.$/~\"'@:+&, and one wildcard * or ?. Use such a path", MaxValue), "path.value",
+		fmt.Sprintf("the path {} is not one that the load balancer takes: at most %d letters, digits and "+
+			"_-.$/~\"'@:+&, and one wildcard * or ?. Use such a path", MaxValue), "path.value",
 	},
 	{
 		"headerType", both, ofMatches,
@@ -127,32 +145,52 @@ var rows = []row{
 	{
 		"queryType", onlyHTTP, ofMatches,
 		each{"queryParams", oneOf{"type", []string{"Exact"}}},
-		"a regular expression for a query parameter cannot be checked before all teams depend on it. Use the type Exact", "",
+		"a regular expression for a query parameter cannot be checked before all teams depend on it. Use the " +
+			"type Exact", "",
 	},
 	{
 		"hostHeader", both, ofMatches,
 		each{"headers", noneLike{"name", hostHeader}},
-		"the header Host is not one that the load balancer compares. Take it out, and name the hostname in spec.hostnames", "",
+		"the header Host is not one that the load balancer compares. Take it out, and name the hostname in " +
+			"spec.hostnames", "",
 	},
 	{
 		"header", both, ofMatches,
-		each{"headers", where{"type", "Exact", all{text{"name", headerName, MaxHeaderName}, text{"value", headerValue, MaxValue}}}},
-		fmt.Sprintf("a header is not one that the load balancer compares: its name has to have at most %d characters, and its value at most %d printable characters "+
-			"without a backslash, which commas part into at most %d values with one wildcard each. Use such a header", MaxHeaderName, MaxValue, MaxConditionValues), "",
+		each{"headers", where{
+			"type", "Exact",
+			all{text{"name", headerName, MaxHeaderName}, text{"value", headerValue, MaxValue}},
+		}},
+		fmt.Sprintf("a header is not one that the load balancer compares: its name has to have at most %d "+
+			"characters, and its value at most %d printable characters without a backslash, which commas part into "+
+			"at most %d values with one wildcard each. Use such a header", MaxHeaderName, MaxValue, MaxConditionValues),
+		"",
 	},
 	{
 		"query", onlyHTTP, ofMatches,
-		each{"queryParams", where{"type", "Exact", all{text{"name", queryName, MaxValue}, text{"value", queryValue, MaxValue}}}},
-		fmt.Sprintf("a query parameter is not one that the load balancer compares: its name and value have to have at most %d letters, digits "+
-			"and _.$/~\"'@:+&()!,;=-, the value with one wildcard. Use such a parameter", MaxValue), "",
+		each{"queryParams", where{
+			"type", "Exact", all{text{"name", queryName, MaxValue}, text{"value", queryValue, MaxValue}},
+		}},
+		fmt.Sprintf("a query parameter is not one that the load balancer compares: its name and value have to have "+
+			"at most %d letters, digits and _.$/~\"'@:+&()!,;=-, the value with one wildcard. Use such a parameter",
+			MaxValue), "",
 	},
-	{"method", onlyGRPC, ofMatches, all{oneOf{"method.type", []string{"Exact"}}, joined{}}, fmt.Sprintf("a gRPC method is not one that the load balancer compares: its type has to be Exact, "+
-		"and its service and method together at most %d characters. Use such a method", MaxMethod), ""},
-	{"values", both, ofMatches, values{}, fmt.Sprintf("a match compares more than the %d values that a rule of the load balancer has: the hostname is one, a path prefix two, an exact path, a method, "+
-		"each value of a header and each query parameter one. Compare fewer", MaxRuleValues), ""},
+	{
+		"method", onlyGRPC, ofMatches,
+		all{oneOf{"method.type", []string{"Exact"}}, joined{}},
+		fmt.Sprintf("a gRPC method is not one that the load balancer compares: its type has to be Exact, "+
+			"and its service and method together at most %d characters. Use such a method", MaxMethod), "",
+	},
+	{
+		"values", both, ofMatches,
+		values{},
+		fmt.Sprintf("a match compares more than the %d values that a rule of the load balancer has: the hostname is "+
+			"one, a path prefix two, an exact path, a method, each value of a header and each query parameter one. "+
+			"Compare fewer", MaxRuleValues), "",
+	},
 }
 
-const targetSays = "is not one that the load balancer takes: printable characters without * ? # $ and \\, not more than it has room for. Use such a path"
+const targetSays = "is not one that the load balancer takes: printable characters without * ? # $ and \\, not more " +
+	"than it has room for. Use such a path"
 
 // target tests a path that a filter puts in the place of another.
 func target(path string) test {

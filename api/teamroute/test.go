@@ -178,7 +178,8 @@ func (t where) holds(part any) bool {
 }
 
 func (t where) cel(part string) string {
-	return fmt.Sprintf("!(%s && %s.%s == %s) || (%s)", present(part, t.field), part, t.field, quote(t.value), t.test.cel(part))
+	return fmt.Sprintf("!(%s && %s.%s == %s) || (%s)", present(part, t.field), part, t.field, quote(t.value),
+		t.test.cel(part))
 }
 
 // find returns the part's value at a path of fields; the empty path is the part itself.

@@ -86,7 +86,8 @@ func ended(span trace.Span, status, wrong int) {
 }
 
 var methods = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions,
 }
 
 // method returns one of HTTP's, and not what somebody made up.

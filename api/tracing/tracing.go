@@ -32,7 +32,9 @@ func On() bool { return tracer.Load() != nil }
 
 // Start begins a span within the one of ctx, if there is one. It is for callers that have asked On; if that has changed
 // since, the span is one that records nothing.
-func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
+func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (
+	context.Context, trace.Span,
+) {
 	t := tracer.Load()
 	if t == nil {
 		return ctx, trace.SpanFromContext(context.Background())
@@ -43,7 +45,8 @@ func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...
 // Pass begins the span of a pass over one object. End it with the outcome.
 func Pass(ctx context.Context, kind, namespace, name string) (context.Context, trace.Span) {
 	return Start(ctx, "pass "+kind, trace.SpanKindInternal,
-		attribute.String("portico.kind", kind), attribute.String("k8s.namespace.name", namespace), attribute.String("portico.name", name))
+		attribute.String("portico.kind", kind), attribute.String("k8s.namespace.name", namespace),
+		attribute.String("portico.name", name))
 }
 
 // EndPass ends the span with the reason of the Ready condition. The error's text is left out: logs and status have it.

@@ -8,10 +8,12 @@ import (
 
 // AccessBindingSpec is what the Pods of a ServiceAccount may do in AWS.
 type AccessBindingSpec struct {
-	// providerRef names the AWSProvider of the resources, whose workloadIdentity says how Pods get rights. Immutable once it is created.
+	// providerRef names the AWSProvider of the resources, whose workloadIdentity says how Pods get rights. Immutable
+	// once it is created.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
-	// serviceAccountName is the ServiceAccount of this namespace whose Pods get the rights. Immutable once it is created.
+	// serviceAccountName is the ServiceAccount of this namespace whose Pods get the rights. Immutable once it is
+	// created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
@@ -68,7 +70,8 @@ type AccessBindingStatus struct {
 	// clusterAccount is where the association is, if the cluster is in another account than the resources.
 	// +optional
 	ClusterAccount *ClusterAccount `json:"clusterAccount,omitempty"`
-	// roleARN of the role that the Pods act as. With EKS Pod Identity all ServiceAccounts of the namespace share it, each limited by its own policy.
+	// roleARN of the role that the Pods act as. With EKS Pod Identity all ServiceAccounts of the namespace share it,
+	// each limited by its own policy.
 	// +optional
 	RoleARN string `json:"roleARN,omitempty"`
 	// associationARN of the EKS Pod Identity association.
@@ -77,7 +80,8 @@ type AccessBindingStatus struct {
 	// policy that AWS has: what the Pods may do.
 	// +optional
 	Policy string `json:"policy,omitempty"`
-	// roleUse is when the role was last used, as far as AWS tells. With EKS Pod Identity that is by any Pod of the namespace, for they share the role.
+	// roleUse is when the role was last used, as far as AWS tells. With EKS Pod Identity that is by any Pod of the
+	// namespace, for they share the role.
 	// +optional
 	RoleUse *RoleUse `json:"roleUse,omitempty"`
 }
@@ -93,7 +97,8 @@ type ClusterAccount struct {
 	// accountID of the account.
 	// +optional
 	AccountID string `json:"accountID,omitempty"`
-	// roleARN of the role there by which Pods come to their own. All ServiceAccounts of the namespace share it; it may do nothing else.
+	// roleARN of the role there by which Pods come to their own. All ServiceAccounts of the namespace share it; it may
+	// do nothing else.
 	// +optional
 	RoleARN string `json:"roleARN,omitempty"`
 }
@@ -103,7 +108,8 @@ type RoleUse struct {
 	// readTime is when AWS said so; that is once a day.
 	// +required
 	ReadTime metav1.Time `json:"readTime"`
-	// lastUsedTime is when something last called AWS as the role. AWS shows it up to four hours late, and for 400 days; empty: not in that time.
+	// lastUsedTime is when something last called AWS as the role. AWS shows it up to four hours late, and for 400 days;
+	// empty: not in that time.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 	// lastUsedRegion is where that was.
@@ -111,7 +117,8 @@ type RoleUse struct {
 	LastUsedRegion string `json:"lastUsedRegion,omitempty"`
 }
 
-// AccessBinding gives the Pods of a ServiceAccount rights in AWS, to resources of its namespace. A WebApp makes one for itself.
+// AccessBinding gives the Pods of a ServiceAccount rights in AWS, to resources of its namespace. A WebApp makes one for
+// itself.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

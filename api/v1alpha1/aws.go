@@ -51,10 +51,12 @@ type Tags map[string]TagValue
 
 // AWSSpec is what every AWS kind lets its owner say.
 type AWSSpec struct {
-	// providerRef names the AWSProvider, and with it the account, that holds the resource. Immutable once it is created.
+	// providerRef names the AWSProvider, and with it the account, that holds the resource. Immutable once it is
+	// created.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
-	// region overrides the provider's region, within the regions that the provider allows. Immutable once it is created.
+	// region overrides the provider's region, within the regions that the provider allows. Immutable once it is
+	// created.
 	// +kubebuilder:validation:Pattern=`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
@@ -111,15 +113,17 @@ type AWSStatus struct {
 	// what AWS had before, as a digest; unwritten, while every try was refused. They are not managed.
 	// +optional
 	PendingFields map[string]string `json:"pendingFields,omitempty"`
-	// syncedGeneration is the generation of the spec that everything but unappliedFields was last found to be as it asks.
+	// syncedGeneration is the generation of the spec that everything but unappliedFields was last found to be as it
+	// asks.
 	// +optional
 	SyncedGeneration int64 `json:"syncedGeneration,omitempty"`
 	// unappliedFields are the spec paths that AWS refuses or does not take yet, sorted.
 	// +optional
 	// +listType=set
 	UnappliedFields []string `json:"unappliedFields,omitempty"`
-	// safeFields are the spec paths of security settings that Portico keeps at the safe value while the spec does not say otherwise, sorted: of what
-	// it has made, of what the spec has declared, and, unless adoptionPolicy is Adopt, of what was found to be safe.
+	// safeFields are the spec paths of security settings that Portico keeps at the safe value while the spec does not
+	// say otherwise, sorted: of what it has made, of what the spec has declared, and, unless adoptionPolicy is Adopt,
+	// of what was found to be safe.
 	// +optional
 	// +listType=set
 	SafeFields []string `json:"safeFields,omitempty"`

@@ -7,7 +7,8 @@ type WorkloadIdentityStatus struct {
 	// readTime is when AWS was asked; that is about once an hour.
 	// +required
 	ReadTime metav1.Time `json:"readTime"`
-	// roles of the account, Portico's and others. PodIdentity takes one for each namespace, IRSA one for each ServiceAccount.
+	// roles of the account, Portico's and others. PodIdentity takes one for each namespace, IRSA one for each
+	// ServiceAccount.
 	// +optional
 	Roles *QuotaUse `json:"roles,omitempty"`
 	// associations of EKS Pod Identity that the cluster has, Portico's and others. Only with PodIdentity.
@@ -36,7 +37,8 @@ func (q *QuotaUse) NearlyFull() bool { return q != nil && q.Used*100 >= q.Quota*
 
 // Conditions of an AWSProvider that gives Pods rights.
 const (
-	// ConditionWorkloadIdentityReady says whether what workloadIdentity names is there, and whether Portico may ask for it.
+	// ConditionWorkloadIdentityReady says whether what workloadIdentity names is there, and whether Portico may ask for
+	// it.
 	ConditionWorkloadIdentityReady = "WorkloadIdentityReady"
 	// ConditionQuotaNearlyFull is there and True while a quota for rights of Pods is full, or nearly so.
 	ConditionQuotaNearlyFull = "QuotaNearlyFull"

@@ -31,9 +31,9 @@ type AWSProviderSpec struct {
 	// an empty selector ({}) allows all.
 	// +optional
 	AllowedNamespaces *metav1.LabelSelector `json:"allowedNamespaces,omitempty"`
-	// accountID that the credentials must belong to. If left out, the first account seen is pinned in status. Without STS (see endpoints)
-	// it must be set, and is taken on trust: nothing tells whether the credentials, or another server behind the same endpoint,
-	// are of this account.
+	// accountID that the credentials must belong to. If left out, the first account seen is pinned in status. Without
+	// STS (see endpoints) it must be set, and is taken on trust: nothing tells whether the credentials, or another
+	// server behind the same endpoint, are of this account.
 	// +kubebuilder:validation:MaxLength=12
 	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
 	// +optional
@@ -43,8 +43,8 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	RoleARN string `json:"roleARN,omitempty"`
-	// accessKeyIDRef names the Secret key, in the operator's namespace, that holds a static access key ID. The Secret needs
-	// the label portico.dev/secret-type: aws-credentials, or it is not read.
+	// accessKeyIDRef names the Secret key, in the operator's namespace, that holds a static access key ID. The Secret
+	// needs the label portico.dev/secret-type: aws-credentials, or it is not read.
 	// +optional
 	AccessKeyIDRef *SecretKeyRef `json:"accessKeyIDRef,omitempty"`
 	// secretAccessKeyRef names the Secret key, in the operator's namespace, that holds the secret access key.
@@ -59,8 +59,8 @@ type AWSProviderSpec struct {
 	// +listType=atomic
 	// +optional
 	AssumeRoleChain []AssumedRole `json:"assumeRoleChain,omitempty"`
-	// assumeRoleARN is assumed last; its session carries the tags portico.dev/cluster, portico.dev/namespace and portico.dev/bucket-prefix, so
-	// that IAM policies can tell teams apart.
+	// assumeRoleARN is assumed last; its session carries the tags portico.dev/cluster, portico.dev/namespace and
+	// portico.dev/bucket-prefix, so that IAM policies can tell teams apart.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
@@ -71,20 +71,22 @@ type AWSProviderSpec struct {
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
 	AWSRules   `json:",inline"`
-	// workloadIdentity says how Pods of this cluster get rights in the account, for what they are bound to. If left out, they get none.
+	// workloadIdentity says how Pods of this cluster get rights in the account, for what they are bound to. If left
+	// out, they get none.
 	// +optional
 	WorkloadIdentity *WorkloadIdentity `json:"workloadIdentity,omitempty"`
-	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and every other service that is used.
-	// The operator's flag --allowed-endpoints must name it; a web identity token never goes there. Single services can be
-	// elsewhere, see endpoints.
+	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and every other
+	// service that is used. The operator's flag --allowed-endpoints must name it; a web identity token never goes
+	// there. Single services can be elsewhere, see endpoints.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
-	// endpoints are those of single services, for servers that speak the protocol of one, such as MinIO or ElasticMQ. They win over
-	// endpoint. Without endpoint they are all that this provider has: no other service is called, neither at AWS nor elsewhere. Without
-	// sts, too, there is nothing to ask whose the credentials are: accountID must say it, the credentials must be static keys, and they
-	// are checked by listing what is at each endpoint. The operator's flag --allowed-endpoints must name each.
+	// endpoints are those of single services, for servers that speak the protocol of one, such as MinIO or ElasticMQ.
+	// They win over endpoint. Without endpoint they are all that this provider has: no other service is called, neither
+	// at AWS nor elsewhere. Without sts, too, there is nothing to ask whose the credentials are: accountID must say it,
+	// the credentials must be static keys, and they are checked by listing what is at each endpoint. The operator's
+	// flag --allowed-endpoints must name each.
 	// +optional
 	Endpoints *ServiceEndpoints `json:"endpoints,omitempty"`
 }
@@ -94,8 +96,9 @@ type AWSProviderSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.mode != 'PodIdentity' || has(self.clusterName) != has(self.clusterProviderRef)",message="PodIdentity needs clusterName, the EKS cluster that Portico runs in, or, where that is in another account, clusterProviderRef; one of the two"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'IRSA' || has(self.oidcProviderARN)",message="IRSA needs oidcProviderARN, the account's identity provider for the cluster that Portico runs in"
 type WorkloadIdentity struct {
-	// mode of the rights. PodIdentity creates one role for each namespace, and for each ServiceAccount an EKS Pod Identity association, limited to
-	// what it is bound to. IRSA creates one role for each ServiceAccount, for clusters without the EKS Pod Identity agent. None gives no rights.
+	// mode of the rights. PodIdentity creates one role for each namespace, and for each ServiceAccount an EKS Pod
+	// Identity association, limited to what it is bound to. IRSA creates one role for each ServiceAccount, for clusters
+	// without the EKS Pod Identity agent. None gives no rights.
 	// +required
 	Mode WorkloadIdentityMode `json:"mode"`
 	// clusterName of the EKS cluster that Portico runs in, in this account and region. For PodIdentity.
@@ -103,22 +106,26 @@ type WorkloadIdentity struct {
 	// +kubebuilder:validation:MaxLength=100
 	// +optional
 	ClusterName string `json:"clusterName,omitempty"`
-	// clusterProviderRef names the AWSProvider of the account that the cluster is in, where that is another one: its workloadIdentity is of mode
-	// PodIdentity and names the cluster. Pods then act as a role there, which can do nothing but act as the role here. For PodIdentity.
+	// clusterProviderRef names the AWSProvider of the account that the cluster is in, where that is another one: its
+	// workloadIdentity is of mode PodIdentity and names the cluster. Pods then act as a role there, which can do
+	// nothing but act as the role here. For PodIdentity.
 	// +optional
 	ClusterProviderRef *LocalRef `json:"clusterProviderRef,omitempty"`
-	// oidcProviderARN of the IAM identity provider, in this account, that stands for the cluster that Portico runs in. For IRSA.
+	// oidcProviderARN of the IAM identity provider, in this account, that stands for the cluster that Portico runs in.
+	// For IRSA.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/.+$`
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	OIDCProviderARN string `json:"oidcProviderARN,omitempty"`
-	// boundaryARN is the IAM policy that is the permissions boundary of every role that Portico makes: no Pod can do more.
+	// boundaryARN is the IAM policy that is the permissions boundary of every role that Portico makes: no Pod can do
+	// more.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	BoundaryARN string `json:"boundaryARN,omitempty"`
-	// maxPerNamespace is how many AccessBindings a namespace may have by this AWSProvider, those that its WebApps make among them; 100 if left
-	// out. Each takes an EKS Pod Identity association, or with IRSA an IAM role, of which AWS has room for so many in all.
+	// maxPerNamespace is how many AccessBindings a namespace may have by this AWSProvider, those that its WebApps make
+	// among them; 100 if left out. Each takes an EKS Pod Identity association, or with IRSA an IAM role, of which AWS
+	// has room for so many in all.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
 	// +optional
@@ -173,7 +180,8 @@ type ServiceEndpoints struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	SNS string `json:"sns,omitempty"`
-	// sts tells which account the credentials belong to, and issues sessions of roles. It must know GetCallerIdentity, which MinIO's does not.
+	// sts tells which account the credentials belong to, and issues sessions of roles. It must know GetCallerIdentity,
+	// which MinIO's does not.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional

@@ -11,8 +11,8 @@ const (
 	// AnnotationAcknowledgeRecreate allows one re-creation of a resource that was
 	// deleted outside Portico; its value is the number that the condition names.
 	AnnotationAcknowledgeRecreate = "portico.dev/acknowledge-recreate"
-	// AnnotationAuditInterval is how often this AWS resource is compared in full, as a duration of at least a minute, such
-	// as 10m; it takes the place of the operator's --audit-interval.
+	// AnnotationAuditInterval is how often this AWS resource is compared in full, as a duration of at least a minute,
+	// such as 10m; it takes the place of the operator's --audit-interval.
 	AnnotationAuditInterval = "portico.dev/audit-interval"
 	// AnnotationRotatePassword asks for a new password of a database; any new value counts.
 	AnnotationRotatePassword = "portico.dev/rotate-password" //nolint:gosec // an annotation, no password
@@ -20,16 +20,19 @@ const (
 	AnnotationRequestedBy = "portico.dev/requested-by"
 	// AnnotationDeletionProtection, when "true", has a deletion confirmed first, whatever the kind.
 	AnnotationDeletionProtection = "portico.dev/deletion-protection"
-	// AnnotationConfirmDeletion confirms a deletion; its value is the object's name. It does not outlive an edit of the spec.
+	// AnnotationConfirmDeletion confirms a deletion; its value is the object's name. It does not outlive an edit of the
+	// spec.
 	AnnotationConfirmDeletion = "portico.dev/confirm-deletion"
-	// AnnotationKeep, when "true" on an object of an AWS kind that is being deleted, has the resource kept and the object made again.
+	// AnnotationKeep, when "true" on an object of an AWS kind that is being deleted, has the resource kept and the
+	// object made again.
 	AnnotationKeep = "portico.dev/keep"
 	// AnnotationKeptFrom is the UID of the object in whose place this one was made, as AnnotationKeep asked for.
 	AnnotationKeptFrom = "portico.dev/kept-from"
-	// AnnotationKeptFor on a Secret is the UID of the object that it belonged to until that was kept: the new one takes it up.
+	// AnnotationKeptFor on a Secret is the UID of the object that it belonged to until that was kept: the new one takes
+	// it up.
 	AnnotationKeptFor = "portico.dev/kept-for"
-	// AnnotationFormerUID names the UIDs that a Namespace had in clusters that are lost, separated by commas, or the one
-	// under which a GatewayHostnameRequest got its hostname there. Admission keeps it to whoever may restore.
+	// AnnotationFormerUID names the UIDs that a Namespace had in clusters that are lost, separated by commas, or the
+	// one under which a GatewayHostnameRequest got its hostname there. Admission keeps it to whoever may restore.
 	AnnotationFormerUID = "portico.dev/former-uid"
 )
 
@@ -40,8 +43,8 @@ const (
 	SecretTypeAWSCredentials = "aws-credentials"
 )
 
-// Labels and annotations of namespaces, which decide what a team can do. Admission keeps them to the operator and to whoever can
-// create Teams.
+// Labels and annotations of namespaces, which decide what a team can do. Admission keeps them to the operator and to
+// whoever can create Teams.
 const (
 	// LabelTeam names the team that the namespace belongs to.
 	LabelTeam = "portico.dev/team"
@@ -58,12 +61,13 @@ const (
 	AnnotationCreatedForTeam = "portico.dev/created-for-team"
 	// AnnotationDefaultProvider on a namespace names the AWSProvider of resources that name none.
 	AnnotationDefaultProvider = "portico.dev/default-provider"
-	// AnnotationGuardrails on a namespace of a team has what the Team lets it request, for admission: see package guardrails.
+	// AnnotationGuardrails on a namespace of a team has what the Team lets it request, for admission: see package
+	// guardrails.
 	AnnotationGuardrails = "portico.dev/guardrails"
 )
 
-// LabelConfirmDeletion with these values says whether deletions in the namespace are confirmed: all, or only those of objects that are protected
-// themselves. Without it, those of kinds that hold data, and of hostnames of production.
+// LabelConfirmDeletion with these values says whether deletions in the namespace are confirmed: all, or only those of
+// objects that are protected themselves. Without it, those of kinds that hold data, and of hostnames of production.
 const (
 	ConfirmRequired = "required"
 	ConfirmOptional = "optional"

@@ -5,24 +5,28 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // DatabaseUserSpec is a user of a database.
 // +kubebuilder:validation:XValidation:rule="!has(self.passwordRotationDays) || self.authentication == 'Password'",message="with authentication IAM there is no password to rotate: leave passwordRotationDays out"
 type DatabaseUserSpec struct {
-	// databaseRef names the RDSInstance of this namespace to which the user belongs: PostgreSQL, MySQL or MariaDB. Immutable once it is created.
+	// databaseRef names the RDSInstance of this namespace to which the user belongs: PostgreSQL, MySQL or MariaDB.
+	// Immutable once it is created.
 	// +required
 	DatabaseRef LocalRef `json:"databaseRef"`
-	// access to the database: Read what is in its tables, Write rows, or ReadWrite, which is both and can create tables, as migrations do.
+	// access to the database: Read what is in its tables, Write rows, or ReadWrite, which is both and can create
+	// tables, as migrations do.
 	// +kubebuilder:default=ReadWrite
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
-	// authentication is how applications sign in: with a Password that Portico creates, or by IAM, with tokens of AWS and no password. Immutable once it is created.
+	// authentication is how applications sign in: with a Password that Portico creates, or by IAM, with tokens of AWS
+	// and no password. Immutable once it is created.
 	// +kubebuilder:default=Password
 	// +optional
 	Authentication DatabaseAuthentication `json:"authentication,omitempty"`
-	// passwordRotationDays is after how many days there is a new password. If left out, only when the annotation portico.dev/rotate-password asks.
+	// passwordRotationDays is after how many days there is a new password. If left out, only when the annotation
+	// portico.dev/rotate-password asks.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=365
 	// +optional
 	PasswordRotationDays *int32 `json:"passwordRotationDays,omitempty"`
-	// expiresAt is when Portico deletes this object, and with it the user: for access that ends. Portico sets it to a day
-	// ahead for the users that it requests for people who ask for the password of a database.
+	// expiresAt is when Portico deletes this object, and with it the user: for access that ends. Portico sets it to a
+	// day ahead for the users that it requests for people who ask for the password of a database.
 	// +optional
 	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
 	// deletionPolicy Delete drops the user from the database, and Retain leaves it there as it is, with its password.
@@ -53,7 +57,8 @@ const (
 // DatabaseUserStatus is the user that the database has.
 type DatabaseUserStatus struct {
 	CommonStatus `json:",inline"`
-	// name that the users in the database begin with. In PostgreSQL it is the role that has the rights and owns what the application makes.
+	// name that the users in the database begin with. In PostgreSQL it is the role that has the rights and owns what
+	// the application makes.
 	// +optional
 	Name string `json:"name,omitempty"`
 	// username that applications sign in with now: one of two, which take turns.
@@ -68,7 +73,8 @@ type DatabaseUserStatus struct {
 	// passwordTime is when the password in use was created.
 	// +optional
 	PasswordTime *metav1.Time `json:"passwordTime,omitempty"`
-	// previousValidUntil is when the password before is taken away; until then, who has not read the new one can sign in.
+	// previousValidUntil is when the password before is taken away; until then, who has not read the new one can sign
+	// in.
 	// +optional
 	PreviousValidUntil *metav1.Time `json:"previousValidUntil,omitempty"`
 	// passwordRotation is the value of the annotation portico.dev/rotate-password that was handled last.
@@ -79,7 +85,8 @@ type DatabaseUserStatus struct {
 	Binding *Binding `json:"binding,omitempty"`
 }
 
-// DatabaseUser is a user of its own in a database of its namespace, for one application, with no more rights than that needs.
+// DatabaseUser is a user of its own in a database of its namespace, for one application, with no more rights than that
+// needs.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -1,8 +1,8 @@
 package v1alpha1
 
-// EC2InstanceSpec is the virtual machine that a team wants. A field left out is not managed and keeps AWS's default, but
-// three defaults are stricter than AWS's at the launch: the metadata service asks for session tokens (IMDSv2), volumes
-// that blockDeviceMappings names are encrypted, and burstable types do not bill for more CPU than they earn.
+// EC2InstanceSpec is the virtual machine that a team wants. A field left out is not managed and keeps AWS's default,
+// but three defaults are stricter than AWS's at the launch: the metadata service asks for session tokens (IMDSv2),
+// volumes that blockDeviceMappings names are encrypted, and burstable types do not bill for more CPU than they earn.
 // +kubebuilder:validation:XValidation:rule="has(self.imageID) != has(self.imageSSMParameter)",message="name the image by exactly one of imageID and imageSSMParameter"
 // +kubebuilder:validation:XValidation:rule="!(has(self.userData) && has(self.userDataFrom))",message="give the user data by at most one of userData and userDataFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.tags) || !('Name' in self.tags)",message="the tag Name is the instanceName; set that"
@@ -25,8 +25,8 @@ type EC2InstanceSpec struct {
 	// +optional
 	ImageID string `json:"imageID,omitempty"`
 	// imageSSMParameter is an SSM parameter that holds the ID of the image, such as
-	// /aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64. It is read at the launch and never afterwards.
-	// Immutable once it is created.
+	// /aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64. It is read at the launch and never
+	// afterwards. Immutable once it is created.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_./-]+(:[A-Za-z0-9_.-]+)?$')",message="the name of an SSM parameter has letters, digits, dots, hyphens, underscores and slashes, and may end with a colon and a version or label"
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/aws/reference/')",message="a reference to a secret cannot name an image; name an SSM parameter that holds an image ID"
@@ -37,7 +37,8 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:MaxLength=255
 	// +optional
 	KeyName string `json:"keyName,omitempty"`
-	// subnetID is the subnet, and with it the network and the availability zone. If left out, AWS chooses one of the default VPC. Immutable once it is created.
+	// subnetID is the subnet, and with it the network and the availability zone. If left out, AWS chooses one of the
+	// default VPC. Immutable once it is created.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^subnet-[0-9a-z]+$')",message="a subnet ID looks like subnet-0123456789abcdef0"
 	// +optional
@@ -56,15 +57,15 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(arn:[a-z-]+:iam::[0-9]{12}:instance-profile/([!-~]+/)?)?[A-Za-z0-9_+=,.@-]+$')",message="give an instance profile's name, or its ARN"
 	// +optional
 	IAMInstanceProfile string `json:"iamInstanceProfile,omitempty"`
-	// userData is what the machine runs at its first start, such as a shell script or cloud-config. Everybody who is on the
-	// machine, or can describe it in AWS, can read it: secrets do not belong here. Immutable once it is created.
+	// userData is what the machine runs at its first start, such as a shell script or cloud-config. Everybody who is on
+	// the machine, or can describe it in AWS, can read it: secrets do not belong here. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
 	// +kubebuilder:validation:XValidation:rule="bytes(self).size() <= 16384",message="EC2 takes 16,384 bytes of user data: shorten it, or fetch the rest from a bucket at the start"
 	// +optional
 	UserData string `json:"userData,omitempty"`
-	// userDataFrom takes the user data from a Secret or a ConfigMap of this namespace. It is read at the launch and never
-	// afterwards. Immutable once it is created.
+	// userDataFrom takes the user data from a Secret or a ConfigMap of this namespace. It is read at the launch and
+	// never afterwards. Immutable once it is created.
 	// +optional
 	UserDataFrom     *EC2UserDataSource `json:"userDataFrom,omitempty"`
 	EC2StorageSpec   `json:",inline"`
@@ -87,41 +88,46 @@ type EC2OperationSpec struct {
 	// monitoring true measures every minute instead of every five, at a price.
 	// +optional
 	Monitoring *bool `json:"monitoring,omitempty"`
-	// disableApiTermination true refuses every deletion of the instance, Portico's too. Portico switches it off only if you set it to false.
+	// disableApiTermination true refuses every deletion of the instance, Portico's too. Portico switches it off only if
+	// you set it to false.
 	// +optional
 	DisableAPITermination *bool `json:"disableApiTermination,omitempty"`
 	// ebsOptimized true reserves bandwidth for the volumes, on instance types that offer the choice. A change needs the
 	// instance stopped: see allowStop.
 	// +optional
 	EBSOptimized *bool `json:"ebsOptimized,omitempty"`
-	// creditSpecification of a burstable type (T2, T3, T3a, T4g): standard slows the machine down once it has used up its CPU credits, unlimited lets it
-	// go on, and AWS bills for that. If left out, the machine is launched as standard and left alone afterwards.
+	// creditSpecification of a burstable type (T2, T3, T3a, T4g): standard slows the machine down once it has used up
+	// its CPU credits, unlimited lets it go on, and AWS bills for that. If left out, the machine is launched as
+	// standard and left alone afterwards.
 	// +kubebuilder:validation:Enum=standard;unlimited
 	// +optional
 	CreditSpecification string `json:"creditSpecification,omitempty"`
 	// metadataOptions of the service that tells programs on the machine about it, and hands out the role's credentials.
 	// +optional
 	MetadataOptions *EC2MetadataOptions `json:"metadataOptions,omitempty"`
-	// state Running starts the instance whenever it is stopped, Stopped stops it. If left out, Portico leaves it as it is.
+	// state Running starts the instance whenever it is stopped, Stopped stops it. If left out, Portico leaves it as it
+	// is.
 	// +kubebuilder:validation:Enum=Running;Stopped
 	// +optional
 	State string `json:"state,omitempty"`
 	// allowStop lets Portico stop and start the instance to change instanceType or ebsOptimized.
 	// +optional
 	AllowStop bool `json:"allowStop,omitempty"`
-	// tags of the instance, in addition to the default tags of the AWS account and Name. At the launch its volumes get them too.
+	// tags of the instance, in addition to the default tags of the AWS account and Name. At the launch its volumes get
+	// them too.
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 	// deletionPolicy is what happens to the machine when you delete it. Delete terminates it, and refuses while
-	// disableApiTermination is on. Stop stops and keeps it, and Retain keeps it as it is: the same request can manage it
-	// again later. Orphan keeps it and removes Portico's tags.
+	// disableApiTermination is on. Stop stops and keeps it, and Retain keeps it as it is: the same request can manage
+	// it again later. Orphan keeps it and removes Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan;Stop
 	// +kubebuilder:default=Delete
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed, but for httpTokens.
+// EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed, but for
+// httpTokens.
 // +kubebuilder:validation:XValidation:rule="!has(self.httpEndpoint) || self.httpEndpoint == 'enabled' || !(has(self.httpTokens) || has(self.httpPutResponseHopLimit))",message="httpTokens and httpPutResponseHopLimit need httpEndpoint enabled"
 type EC2MetadataOptions struct {
 	// httpTokens required refuses requests without a session token (IMDSv2). If left out, it is required, and Portico

@@ -30,7 +30,8 @@ type EC2BlockDevice struct {
 	// +kubebuilder:validation:Pattern=`^(/dev/)?[a-z]+[0-9]*$`
 	// +required
 	DeviceName string `json:"deviceName"`
-	// volumeSize in GiB. It can grow and never shrink below what there is. If left out, it is that of the snapshot or the image.
+	// volumeSize in GiB. It can grow and never shrink below what there is. If left out, it is that of the snapshot or
+	// the image.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
@@ -49,18 +50,18 @@ type EC2BlockDevice struct {
 	// +kubebuilder:validation:Maximum=2000
 	// +optional
 	Throughput *int32 `json:"throughput,omitempty"`
-	// encrypted false stores the data unencrypted, unless the account encrypts everything. If left out, it is encrypted.
-	// Immutable once it is created.
+	// encrypted false stores the data unencrypted, unless the account encrypts everything. If left out, it is
+	// encrypted. Immutable once it is created.
 	// +optional
 	Encrypted *bool `json:"encrypted,omitempty"`
-	// kmsKeyID encrypts the volume with this KMS key: its ID, ARN or alias. If left out, it is the account's default key for EBS.
-	// Immutable once it is created.
+	// kmsKeyID encrypts the volume with this KMS key: its ID, ARN or alias. If left out, it is the account's default
+	// key for EBS. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	KMSKeyID string `json:"kmsKeyID,omitempty"`
-	// deleteOnTermination true deletes the volume with the instance; false keeps it, without an owner. AWS's default is true
-	// for the root device and false for others.
+	// deleteOnTermination true deletes the volume with the instance; false keeps it, without an owner. AWS's default is
+	// true for the root device and false for others.
 	// +optional
 	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
 	// snapshotID is the snapshot that the volume is created from. Immutable once it is created.

@@ -40,15 +40,16 @@ type EC2InstanceStatus struct {
 	// +listType=map
 	// +listMapKey=deviceName
 	Volumes []EC2VolumeStatus `json:"volumes,omitempty"`
-	// staysAfterDeletion lists what goes on to exist, and to cost money, when the instance is terminated: volumes with deleteOnTermination false.
+	// staysAfterDeletion lists what goes on to exist, and to cost money, when the instance is terminated: volumes with
+	// deleteOnTermination false.
 	// +optional
 	// +listType=atomic
 	StaysAfterDeletion []string `json:"staysAfterDeletion,omitempty"`
 	// launchAttempts counts launches that EC2 refused. It is part of what makes a repeated launch the same one.
 	// +optional
 	LaunchAttempts int64 `json:"launchAttempts,omitempty"`
-	// restartAfterChange is true while the instance is stopped, or about to be, only to change what needs that: it will be
-	// started again.
+	// restartAfterChange is true while the instance is stopped, or about to be, only to change what needs that: it will
+	// be started again.
 	// +optional
 	RestartAfterChange bool `json:"restartAfterChange,omitempty"`
 }

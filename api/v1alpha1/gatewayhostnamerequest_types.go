@@ -42,8 +42,8 @@ type GatewayHostnameRequestSpec struct {
 	// providerRef names the AWSProvider whose account holds the hosted zone and the load balancers.
 	// +required
 	ProviderRef LocalRef `json:"providerRef"`
-	// hostname at which to reach the web app, such as shop.example.com, or *.shop.example.com for every name directly below
-	// shop.example.com. Letters outside of ASCII are converted to their IDNA form.
+	// hostname at which to reach the web app, such as shop.example.com, or *.shop.example.com for every name directly
+	// below shop.example.com. Letters outside of ASCII are converted to their IDNA form.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.contains('/') && !self.contains(':') && !self.contains('@')",message="write the name alone, such as shop.example.com: no scheme, port or path"
@@ -168,13 +168,14 @@ type HostnameCertificate struct {
 	// renewal status that AWS gives, such as SUCCESS or PENDING_VALIDATION.
 	// +optional
 	Renewal string `json:"renewal,omitempty"`
-	// renewalLate is true while less than an eighth of the certificate's life is left and AWS has not renewed it, and when AWS cannot.
+	// renewalLate is true while less than an eighth of the certificate's life is left and AWS has not renewed it, and
+	// when AWS cannot.
 	// +optional
 	RenewalLate bool `json:"renewalLate,omitempty"`
 }
 
-// GatewayHostnameRequest is a public or internal address with HTTPS for your web app. It has a certificate, and a place on
-// a load balancer that many hostnames share.
+// GatewayHostnameRequest is a public or internal address with HTTPS for your web app. It has a certificate, and a place
+// on a load balancer that many hostnames share.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -212,7 +213,8 @@ type GatewayHostnameRequest struct {
 	Status GatewayHostnameRequestStatus `json:"status,omitempty"`
 }
 
-// HolderUID returns the UID under which the request has its hostname: its own, or the one that it had in a lost cluster.
+// HolderUID returns the UID under which the request has its hostname: its own, or the one that it had in a lost
+// cluster.
 func (r *GatewayHostnameRequest) HolderUID() types.UID {
 	return cmp.Or(types.UID(r.Annotations[AnnotationFormerUID]), r.UID)
 }

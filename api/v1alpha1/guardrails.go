@@ -1,10 +1,11 @@
 package v1alpha1
 
-// Guardrails limit what can be requested. A rule that is left out limits nothing. They hold for what is new and for every change;
-// what is there already stays, and its condition says which rule it breaks. Resources that are only observed are not limited.
+// Guardrails limit what can be requested. A rule that is left out limits nothing. They hold for what is new and for
+// every change; what is there already stays, and its condition says which rule it breaks. Resources that are only
+// observed are not limited.
 type Guardrails struct {
-	// allowedInstanceTypes are the types of EC2 instances that can be launched, such as t3.micro. One * in an entry stands for
-	// any characters: t3.*, or *.micro.
+	// allowedInstanceTypes are the types of EC2 instances that can be launched, such as t3.micro. One * in an entry
+	// stands for any characters: t3.*, or *.micro.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MinLength=1
@@ -13,8 +14,8 @@ type Guardrails struct {
 	// +listType=set
 	// +optional
 	AllowedInstanceTypes []string `json:"allowedInstanceTypes,omitempty"`
-	// allowedDatabaseClasses are the instance classes that databases can have, such as db.t4g.micro. One * in an entry stands
-	// for any characters: db.t4g.*.
+	// allowedDatabaseClasses are the instance classes that databases can have, such as db.t4g.micro. One * in an entry
+	// stands for any characters: db.t4g.*.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MinLength=1
@@ -30,8 +31,8 @@ type Guardrails struct {
 	// +listMapKey=engine
 	// +optional
 	AllowedEngines []AllowedEngine `json:"allowedEngines,omitempty"`
-	// maxVolumeSizeGiB is the largest size of a volume of an EC2 instance. Each entry of blockDeviceMappings must then say its
-	// volumeSize. Volumes that an image brings along count too.
+	// maxVolumeSizeGiB is the largest size of a volume of an EC2 instance. Each entry of blockDeviceMappings must then
+	// say its volumeSize. Volumes that an image brings along count too.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	MaxVolumeSizeGiB *int32 `json:"maxVolumeSizeGiB,omitempty"`
@@ -39,8 +40,8 @@ type Guardrails struct {
 	// +kubebuilder:validation:Minimum=20
 	// +optional
 	MaxDatabaseStorageGiB *int32 `json:"maxDatabaseStorageGiB,omitempty"`
-	// allowedImageOwners are the owners of the images that EC2 instances can be launched from: self for the account of the
-	// AWSProvider, amazon for AWS's own, or the ID of an account.
+	// allowedImageOwners are the owners of the images that EC2 instances can be launched from: self for the account of
+	// the AWSProvider, amazon for AWS's own, or the ID of an account.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=12
@@ -54,8 +55,9 @@ type Guardrails struct {
 	// requirePrivateDatabases true keeps databases off public addresses.
 	// +optional
 	RequirePrivateDatabases bool `json:"requirePrivateDatabases,omitempty"`
-	// requireEncryption true requires that the data of databases, volumes, queues and topics is encrypted at rest. A topic then
-	// needs a KMS key. S3 encrypts always; its buckets must not answer requests without TLS (requireTLS false).
+	// requireEncryption true requires that the data of databases, volumes, queues and topics is encrypted at rest. A
+	// topic then needs a KMS key. S3 encrypts always; its buckets must not answer requests without TLS (requireTLS
+	// false).
 	// +optional
 	RequireEncryption bool `json:"requireEncryption,omitempty"`
 	// forbidExtendedSupport true keeps databases of MySQL and PostgreSQL out of paid Extended Support.
@@ -72,8 +74,8 @@ type AllowedEngine struct {
 	// +kubebuilder:validation:Enum=postgres;mysql;mariadb;oracle-ee;oracle-se2;sqlserver-ee;sqlserver-se;sqlserver-ex;sqlserver-web
 	// +required
 	Engine string `json:"engine"`
-	// versions that can be requested, such as 16.4, or 16.* for every 16; if left out, all can. With versions, a request must name
-	// its engineVersion.
+	// versions that can be requested, such as 16.4, or 16.* for every 16; if left out, all can. With versions, a
+	// request must name its engineVersion.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
@@ -89,8 +91,8 @@ type AllowedEngine struct {
 type TeamGuardrails struct {
 	Guardrails `json:",inline"`
 	// allowedImageRegistries are where the images of the team's web apps can come from: a repository such as
-	// registry.example.com/shop/web, or everything below a path, such as registry.example.com/*. Images of Docker Hub are below
-	// docker.io, its own ones below docker.io/library.
+	// registry.example.com/shop/web, or everything below a path, such as registry.example.com/*. Images of Docker Hub
+	// are below docker.io, its own ones below docker.io/library.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=255
@@ -98,13 +100,13 @@ type TeamGuardrails struct {
 	// +listType=set
 	// +optional
 	AllowedImageRegistries []string `json:"allowedImageRegistries,omitempty"`
-	// enforcedTags go on every AWS resource of the team and win over its own tags of the same key; those of the AWSProvider win
-	// over them.
+	// enforcedTags go on every AWS resource of the team and win over its own tags of the same key; those of the
+	// AWSProvider win over them.
 	// +kubebuilder:validation:MaxProperties=10
 	// +optional
 	EnforcedTags Tags `json:"enforcedTags,omitempty"`
-	// forbiddenTagKeys are keys that a resource's own tags must not have, in whatever case. One that ends in * stands for all that
-	// begin like it.
+	// forbiddenTagKeys are keys that a resource's own tags must not have, in whatever case. One that ends in * stands
+	// for all that begin like it.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MinLength=1
@@ -115,8 +117,8 @@ type TeamGuardrails struct {
 	TeamReferences   `json:",inline"`
 }
 
-// TeamReferences are the resources of an AWS account that a team can name. The AWSProvider must admit them too: by a list of its own,
-// or by their tag portico.dev/namespace.
+// TeamReferences are the resources of an AWS account that a team can name. The AWSProvider must admit them too: by a
+// list of its own, or by their tag portico.dev/namespace.
 type TeamReferences struct {
 	// allowedSubnets are the IDs of the subnets that the team's machines can be in; each must then name one.
 	// +kubebuilder:validation:MinItems=1
@@ -126,7 +128,8 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedSubnets []string `json:"allowedSubnets,omitempty"`
-	// allowedSubnetGroups are the names of the subnet groups that the team's databases can be in; each must then name one.
+	// allowedSubnetGroups are the names of the subnet groups that the team's databases can be in; each must then name
+	// one.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1
@@ -134,8 +137,8 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedSubnetGroups []string `json:"allowedSubnetGroups,omitempty"`
-	// allowedSecurityGroups are the IDs of the security groups that the team's machines and databases can be in; each must then
-	// name some.
+	// allowedSecurityGroups are the IDs of the security groups that the team's machines and databases can be in; each
+	// must then name some.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=64
@@ -151,8 +154,8 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedKeyPairs []string `json:"allowedKeyPairs,omitempty"`
-	// allowedParameterGroups are the names of the parameter groups that the team's databases can have. AWS's own groups (default.…) need
-	// not be listed.
+	// allowedParameterGroups are the names of the parameter groups that the team's databases can have. AWS's own groups
+	// (default.…) need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1
@@ -176,8 +179,8 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedImages []string `json:"allowedImages,omitempty"`
-	// allowedKMSKeys are the IDs, ARNs or aliases of the KMS keys that the team can encrypt with. AWS's own keys (alias/aws/…)
-	// need not be listed.
+	// allowedKMSKeys are the IDs, ARNs or aliases of the KMS keys that the team can encrypt with. AWS's own keys
+	// (alias/aws/…) need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1
@@ -185,8 +188,8 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedKMSKeys []string `json:"allowedKMSKeys,omitempty"`
-	// allowedDeadLetterQueues are the ARNs of the queues to which the team's queues can send their dead letters. Those of the
-	// same namespace that a queue names by targetRef need not be listed.
+	// allowedDeadLetterQueues are the ARNs of the queues to which the team's queues can send their dead letters. Those
+	// of the same namespace that a queue names by targetRef need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=256
@@ -194,8 +197,8 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedDeadLetterQueues []string `json:"allowedDeadLetterQueues,omitempty"`
-	// allowedSenders are the ARNs of topics, buckets and EventBridge rules that the team can let send to its queues and topics;
-	// one * in an entry stands for any characters. Those of the same namespace need not be listed.
+	// allowedSenders are the ARNs of topics, buckets and EventBridge rules that the team can let send to its queues and
+	// topics; one * in an entry stands for any characters. Those of the same namespace need not be listed.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MaxLength=512
@@ -203,9 +206,9 @@ type TeamReferences struct {
 	// +listType=set
 	// +optional
 	AllowedSenders []string `json:"allowedSenders,omitempty"`
-	// allowedPrincipals are who can be named in the policies of the team's queues, topics and buckets, besides the AWS account
-	// itself: numbers of accounts, ARNs, or services such as events.amazonaws.com; one * in an entry stands for any
-	// characters. The entry * alone lets policies open to everybody.
+	// allowedPrincipals are who can be named in the policies of the team's queues, topics and buckets, besides the AWS
+	// account itself: numbers of accounts, ARNs, or services such as events.amazonaws.com; one * in an entry stands for
+	// any characters. The entry * alone lets policies open to everybody.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1
@@ -215,8 +218,8 @@ type TeamReferences struct {
 	// +optional
 	AllowedPrincipals []string `json:"allowedPrincipals,omitempty"`
 	// allowedSubscribers are the addresses to which the team's topics can send messages, such as
-	// https://hooks.example.com/orders or team@example.com. A * before the @ stands for any name, at the end of a URL for
-	// any path, and alone for any address.
+	// https://hooks.example.com/orders or team@example.com. A * before the @ stands for any name, at the end of a URL
+	// for any path, and alone for any address.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=200
 	// +kubebuilder:validation:items:MinLength=1

@@ -6,21 +6,24 @@ import "slices"
 const (
 	// AnnotationChangedBy is the username.
 	AnnotationChangedBy = "portico.dev/changed-by"
-	// AnnotationChangedWith is the field manager that the change named, such as kubectl-edit: what the client says of itself. Records of a
-	// history have it, too; without it, the way is not known.
+	// AnnotationChangedWith is the field manager that the change named, such as kubectl-edit: what the client says of
+	// itself. Records of a history have it, too; without it, the way is not known.
 	AnnotationChangedWith = "portico.dev/changed-with"
-	// AnnotationChangedGeneration is the generation that the change made. If the object has another one, something changed the spec that no
-	// policy saw, and who did is not known.
+	// AnnotationChangedGeneration is the generation that the change made. If the object has another one, something
+	// changed the spec that no policy saw, and who did is not known.
 	AnnotationChangedGeneration = "portico.dev/changed-generation"
 )
 
 // WrittenByAdmission reports whether admission policies write the annotation of an object, and nobody else.
 func WrittenByAdmission(key string) bool {
-	return slices.Contains([]string{AnnotationRequestedBy, AnnotationChangedBy, AnnotationChangedWith, AnnotationChangedGeneration}, key)
+	return slices.Contains([]string{
+		AnnotationRequestedBy, AnnotationChangedBy, AnnotationChangedWith,
+		AnnotationChangedGeneration,
+	}, key)
 }
 
-// LabelHistoryOf is on the ControllerRevisions that are the history of an object: its UID. Their revision is the generation, their data has the
-// spec, and AnnotationChangedBy who made it so, which is missing if that is not known.
+// LabelHistoryOf is on the ControllerRevisions that are the history of an object: its UID. Their revision is the
+// generation, their data has the spec, and AnnotationChangedBy who made it so, which is missing if that is not known.
 const LabelHistoryOf = "portico.dev/history-of"
 
 // Annotations of the ControllerRevisions of a history.

@@ -54,16 +54,16 @@ type HostnameGrantSpec struct {
 	// +optional
 	MaxHostnames int32 `json:"maxHostnames,omitempty"`
 	// maxRules is how many load balancer rules the routes of one hostname can have together: one for each match of a
-	// route. A load balancer has 100 for all hostnames on it. A higher number counts for hostnames that are there as soon
-	// as their load balancer has room, a lower one for new hostnames.
+	// route. A load balancer has 100 for all hostnames on it. A higher number counts for hostnames that are there as
+	// soon as their load balancer has room, a lower one for new hostnames.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=70
 	// +kubebuilder:default=3
 	// +optional
 	MaxRules int32 `json:"maxRules,omitempty"`
 	// maxTargetGroups is how many target groups the routes of one hostname can have together: one for each port of a
-	// Service that they lead to. A load balancer has 100 for all hostnames on it. Higher and lower numbers count as those
-	// of maxRules do.
+	// Service that they lead to. A load balancer has 100 for all hostnames on it. Higher and lower numbers count as
+	// those of maxRules do.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=70
 	// +kubebuilder:default=4

@@ -29,8 +29,8 @@ type PoolGatewaySpec struct {
 	Region string `json:"region"`
 }
 
-// What one load balancer is given of the 25 certificates, 100 rules and 100 target groups that AWS allows it. The rest is
-// room to work.
+// What one load balancer is given of the 25 certificates, 100 rules and 100 target groups that AWS allows it. The rest
+// is room to work.
 const (
 	PoolHostnames    = 20
 	PoolRules        = 75
@@ -126,8 +126,8 @@ type PoolFollowing struct {
 	// suspect is what an earlier version closed to see whether the load balancer goes on.
 	// +optional
 	Suspect *SuspectHostname `json:"suspect,omitempty"`
-	// suspects are closed to see whether the load balancer goes on, the last at the end. If it does, they are opened again
-	// one at a time, to see with which of them it stops.
+	// suspects are closed to see whether the load balancer goes on, the last at the end. If it does, they are opened
+	// again one at a time, to see with which of them it stops.
 	// +optional
 	// +listType=atomic
 	Suspects []HostnameRoutes `json:"suspects,omitempty"`
@@ -167,8 +167,8 @@ type BlamedNamespace struct {
 	Times int64 `json:"times"`
 	// last is when it was blamed last.
 	Last metav1.Time `json:"last"`
-	// guilty is whether it was to blame for sure the last time: the load balancer stopped again when it was opened, or its
-	// routes have changed since.
+	// guilty is whether it was to blame for sure the last time: the load balancer stopped again when it was opened, or
+	// its routes have changed since.
 	// +optional
 	Guilty bool `json:"guilty,omitempty"`
 }
@@ -245,6 +245,8 @@ const (
 	ReasonIdle                 = "Idle"
 	ReasonLoadBalancerNotFound = "LoadBalancerNotFound"
 	ReasonOverBudget           = "OverBudget"
-	ReasonRouteSuspected       = "RouteSuspected"   // the shared load balancer stopped after the routes of the hostname changed, and the hostname is closed
-	ReasonRouteUnsupported     = "RouteUnsupported" // a route has what the shared load balancer does not take, and its hostname is closed
+	// the shared load balancer stopped after the routes of the hostname changed, and the hostname is closed
+	ReasonRouteSuspected = "RouteSuspected"
+	// a route has what the shared load balancer does not take, and its hostname is closed
+	ReasonRouteUnsupported = "RouteUnsupported"
 )

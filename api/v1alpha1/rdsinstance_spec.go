@@ -1,8 +1,8 @@
 package v1alpha1
 
 // RDSInstanceSpec is the database that a team wants. A field left out is not managed and keeps AWS's default, save for
-// three that are safe when left out: a database is encrypted, not reachable from the internet, and without paid Extended
-// Support.
+// three that are safe when left out: a database is encrypted, not reachable from the internet, and without paid
+// Extended Support.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxAllocatedStorage) || self.maxAllocatedStorage >= self.allocatedStorage",message="maxAllocatedStorage must not be less than allocatedStorage: raise it, or remove it to switch autoscaling off"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyID) || !has(self.storageEncrypted) || self.storageEncrypted",message="kmsKeyID needs encryption: remove storageEncrypted: false"
 // +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || (!has(self.kmsKeyID) && !has(self.storageEncrypted) && !has(self.dbName))",message="with restoreFrom the database's name and encryption come from the snapshot: remove dbName, storageEncrypted and kmsKeyID"
@@ -36,8 +36,8 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:optionalOldSelf=true,fieldPath=".preferredBackupWindow",rule="(oldSelf.hasValue() && (has(self.preferredBackupWindow) ? self.preferredBackupWindow : 'none') == (has(oldSelf.value().preferredBackupWindow) ? oldSelf.value().preferredBackupWindow : 'none') && (has(self.preferredMaintenanceWindow) ? self.preferredMaintenanceWindow : 'none') == (has(oldSelf.value().preferredMaintenanceWindow) ? oldSelf.value().preferredMaintenanceWindow : 'none')) || !(has(self.preferredBackupWindow) && size(self.preferredBackupWindow) == 11 && has(self.preferredMaintenanceWindow) && size(self.preferredMaintenanceWindow) == 19) || (((int(self.preferredBackupWindow.substring(0, 2)) * 60 + int(self.preferredBackupWindow.substring(3, 5))) - (int(self.preferredMaintenanceWindow.substring(4, 6)) * 60 + int(self.preferredMaintenanceWindow.substring(7, 9))) + 1440) % 1440 >= (('montuewedthufrisatsun'.indexOf(self.preferredMaintenanceWindow.lowerAscii().substring(10, 13)) / 3 * 1440 + int(self.preferredMaintenanceWindow.substring(14, 16)) * 60 + int(self.preferredMaintenanceWindow.substring(17, 19))) - ('montuewedthufrisatsun'.indexOf(self.preferredMaintenanceWindow.lowerAscii().substring(0, 3)) / 3 * 1440 + int(self.preferredMaintenanceWindow.substring(4, 6)) * 60 + int(self.preferredMaintenanceWindow.substring(7, 9))) + 10080) % 10080 && ((int(self.preferredMaintenanceWindow.substring(4, 6)) * 60 + int(self.preferredMaintenanceWindow.substring(7, 9))) - (int(self.preferredBackupWindow.substring(0, 2)) * 60 + int(self.preferredBackupWindow.substring(3, 5))) + 1440) % 1440 >= ((int(self.preferredBackupWindow.substring(6, 8)) * 60 + int(self.preferredBackupWindow.substring(9, 11))) - (int(self.preferredBackupWindow.substring(0, 2)) * 60 + int(self.preferredBackupWindow.substring(3, 5))) + 1440) % 1440)",message="the backup window, which is daily, and the maintenance window must not overlap: move one of them"
 type RDSInstanceSpec struct {
 	AWSSpec `json:",inline"`
-	// dbInstanceIdentifier is the instance's name in RDS, unique in the account and region; case does not count. Left out,
-	// Portico picks <namespace>-<name>-<hash>. Immutable once it is created.
+	// dbInstanceIdentifier is the instance's name in RDS, unique in the account and region; case does not count. Left
+	// out, Portico picks <namespace>-<name>-<hash>. Immutable once it is created.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$') && !self.contains('--')",message="use letters, digits and single hyphens; begin with a letter and do not end with a hyphen"
@@ -47,8 +47,8 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:Enum=postgres;mysql;mariadb;oracle-ee;oracle-se2;sqlserver-ee;sqlserver-se;sqlserver-ex;sqlserver-web
 	// +required
 	Engine string `json:"engine"`
-	// engineVersion is the version, or the part of it that matters: 16 matches any 16.x, and 16.4 matches 16.4 and, unless
-	// autoMinorVersionUpgrade is false, newer minor versions.
+	// engineVersion is the version, or the part of it that matters: 16 matches any 16.x, and 16.4 matches 16.4 and,
+	// unless autoMinorVersionUpgrade is false, newer minor versions.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.-][0-9A-Za-z]+)*$')",message="give a version such as 16, 16.4 or 8.0.39"
 	// +optional
@@ -95,9 +95,9 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z][A-Za-z0-9_]*$')",message="use letters, digits and underscores; begin with a letter"
 	// +required
 	MasterUsername string `json:"masterUsername"`
-	// masterUserPasswordSecretRef names a Secret of this namespace that holds the administrator's password. Its content is
-	// compared at every check, and a change is applied. If left out, and without manageMasterUserPassword, Portico generates
-	// a password.
+	// masterUserPasswordSecretRef names a Secret of this namespace that holds the administrator's password. Its content
+	// is compared at every check, and a change is applied. If left out, and without manageMasterUserPassword, Portico
+	// generates a password.
 	// +optional
 	MasterUserPasswordSecretRef *SecretKeyRef `json:"masterUserPasswordSecretRef,omitempty"`
 	// manageMasterUserPassword true leaves the password to RDS, which keeps and rotates it in AWS Secrets Manager.

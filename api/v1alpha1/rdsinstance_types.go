@@ -35,13 +35,15 @@ type RDSInstanceStatus struct {
 	// pendingModifiedValues are the changes that wait for the maintenance window, or are being made: name to new value.
 	// +optional
 	PendingModifiedValues map[string]string `json:"pendingModifiedValues,omitempty"`
-	// parameterApplyStatus tells whether the parameter group's settings are in force: in-sync, applying or pending-reboot.
+	// parameterApplyStatus tells whether the parameter group's settings are in force: in-sync, applying or
+	// pending-reboot.
 	// +optional
 	ParameterApplyStatus string `json:"parameterApplyStatus,omitempty"`
 	// masterUserSecretARN is the secret in AWS Secrets Manager in which RDS keeps the password that it manages.
 	// +optional
 	MasterUserSecretARN string `json:"masterUserSecretARN,omitempty"`
-	// storageChangeTime is when RDS was last told to change the storage at once. It takes no other change of it for six hours.
+	// storageChangeTime is when RDS was last told to change the storage at once. It takes no other change of it for six
+	// hours.
 	// +optional
 	StorageChangeTime *metav1.Time `json:"storageChangeTime,omitempty"`
 	// finalSnapshotIdentifier is the snapshot that keeps the data of a database that is being deleted.

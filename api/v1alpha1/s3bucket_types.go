@@ -2,12 +2,14 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// S3BucketSpec is the bucket that a team wants. A field left out is not managed and keeps AWS's secure default, but for publicAccessBlock, which
-// is kept closed; a bucket with a name only has Block Public Access on, ACLs off and AES256 encryption.
+// S3BucketSpec is the bucket that a team wants. A field left out is not managed and keeps AWS's secure default, but for
+// publicAccessBlock, which is kept closed; a bucket with a name only has Block Public Access on, ACLs off and AES256
+// encryption.
 type S3BucketSpec struct {
 	AWSSpec `json:",inline"`
 	// bucketName is the bucket's name in S3, unique in the whole AWS partition. If left out, Portico picks
-	// <prefix>-<namespace>-<name>-<hash>; only this namespace has that prefix. The platform can refuse other names. Immutable once it is created.
+	// <prefix>-<namespace>-<name>-<hash>; only this namespace has that prefix. The platform can refuse other names.
+	// Immutable once it is created.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$')",message="use lower-case letters, digits, dots and hyphens; every part between dots begins and ends with a letter or a digit"
@@ -45,8 +47,8 @@ type S3BucketSpec struct {
 	// makes has it; one of an earlier version, or one that is taken over, is left as it is.
 	// +optional
 	RequireTLS *bool `json:"requireTLS,omitempty"`
-	// policy is the rest of the bucket's policy, as JSON: what requireTLS does not say. If left out, statements that others
-	// added in AWS stay.
+	// policy is the rest of the bucket's policy, as JSON: what requireTLS does not say. If left out, statements that
+	// others added in AWS stay.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=20480
 	// +optional
@@ -62,9 +64,9 @@ type S3BucketSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$'))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy is what happens to the bucket when you delete it. Delete removes it, but refuses while it holds objects
-	// unless forceDestroy is true. Retain keeps it: the same request can manage it again later. Orphan keeps it and removes
-	// Portico's tags.
+	// deletionPolicy is what happens to the bucket when you delete it. Delete removes it, but refuses while it holds
+	// objects unless forceDestroy is true. Retain keeps it: the same request can manage it again later. Orphan keeps it
+	// and removes Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
 	// +kubebuilder:default=Delete
 	// +optional
@@ -195,8 +197,8 @@ type S3CORSRule struct {
 	MaxAgeSeconds *int32 `json:"maxAgeSeconds,omitempty"`
 }
 
-// S3PublicAccessBlock closes the ways in which a bucket can become public. A member left out is kept true; of an adopted bucket it is
-// left as it is until it has been set once.
+// S3PublicAccessBlock closes the ways in which a bucket can become public. A member left out is kept true; of an
+// adopted bucket it is left as it is until it has been set once.
 type S3PublicAccessBlock struct {
 	// blockPublicAcls refuses new public ACLs.
 	// +optional
@@ -218,14 +220,16 @@ type S3BucketStatus struct {
 	// bucketName is the bucket's name in S3.
 	// +optional
 	BucketName string `json:"bucketName,omitempty"`
-	// bucketDomainName is the bucket's host name in its region; on a custom endpoint the endpoint's host, and the bucket below it.
+	// bucketDomainName is the bucket's host name in its region; on a custom endpoint the endpoint's host, and the
+	// bucket below it.
 	// +optional
 	BucketDomainName string `json:"bucketDomainName,omitempty"`
-	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
+	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it;
+	// the rights of Pods follow it.
 	// +optional
 	KMSKey string `json:"kmsKey,omitempty"`
-	// createdUnmarked says that S3 has created the bucket for this object, and that Portico has not seen its own tags on it since. As long as
-	// the bucket has no tags at all, it counts as this object's.
+	// createdUnmarked says that S3 has created the bucket for this object, and that Portico has not seen its own tags
+	// on it since. As long as the bucket has no tags at all, it counts as this object's.
 	// +optional
 	CreatedUnmarked bool `json:"createdUnmarked,omitempty"`
 	// removedObjects counts objects, versions and delete markers removed so far while forceDestroy empties the bucket.

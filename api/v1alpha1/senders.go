@@ -11,8 +11,8 @@ type Sender struct {
 	// bucketRef names an S3Bucket of this namespace.
 	// +optional
 	BucketRef *LocalRef `json:"bucketRef,omitempty"`
-	// arn is that of a topic, a bucket or an EventBridge rule that is no object of this namespace. A platform admin allows
-	// it by allowedSenders.
+	// arn is that of a topic, a bucket or an EventBridge rule that is no object of this namespace. A platform admin
+	// allows it by allowedSenders.
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:(sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?|s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+)$`
 	// +optional

@@ -29,13 +29,14 @@ type SNSTopicSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	KMSMasterKeyID string `json:"kmsMasterKeyId,omitempty"`
-	// policy is the access policy, as JSON: who can publish and subscribe. If left out, only the AWS account of the topic can.
+	// policy is the access policy, as JSON: who can publish and subscribe. If left out, only the AWS account of the
+	// topic can.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=30720
 	// +optional
 	Policy string `json:"policy,omitempty"`
-	// allowFrom are the buckets and EventBridge rules that can publish to the topic. One that is not there yet is let in as
-	// soon as it is.
+	// allowFrom are the buckets and EventBridge rules that can publish to the topic. One that is not there yet is let
+	// in as soon as it is.
 	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.topicRef) && (!has(s.arn) || !s.arn.contains(':sns:')))",message="a topic does not publish to another one: name buckets and EventBridge rules"
 	// +optional
 	AllowFrom Senders `json:"allowFrom,omitempty"`
@@ -66,8 +67,8 @@ type SNSSubscription struct {
 	// queueRef names an SQSQueue in the same namespace, account and region, whose allowFrom lets the topic send.
 	// +optional
 	QueueRef *LocalRef `json:"queueRef,omitempty"`
-	// https is an address that gets messages by POST, once it has confirmed that it wants them. A platform admin allows it
-	// by allowedSubscribers.
+	// https is an address that gets messages by POST, once it has confirmed that it wants them. A platform admin allows
+	// it by allowedSubscribers.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^\s#@]*)?$`
 	// +optional
@@ -81,8 +82,8 @@ type SNSSubscription struct {
 	// rawMessageDelivery true delivers messages as they were published, without SNS's envelope.
 	// +optional
 	RawMessageDelivery bool `json:"rawMessageDelivery,omitempty"`
-	// filterPolicyScope is what filterPolicy speaks of: attributes of messages, or their bodies, which then must be JSON.
-	// MessageAttributes, if left out.
+	// filterPolicyScope is what filterPolicy speaks of: attributes of messages, or their bodies, which then must be
+	// JSON. MessageAttributes, if left out.
 	// +kubebuilder:validation:Enum=MessageAttributes;MessageBody
 	// +optional
 	FilterPolicyScope string `json:"filterPolicyScope,omitempty"`
@@ -99,7 +100,8 @@ type SNSTopicStatus struct {
 	// topicName is the topic's name in SNS.
 	// +optional
 	TopicName string `json:"topicName,omitempty"`
-	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
+	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it;
+	// the rights of Pods follow it.
 	// +optional
 	KMSKey string `json:"kmsKey,omitempty"`
 	// allowedSenders are the ARNs of allowFrom that AWS lets publish.
@@ -123,7 +125,8 @@ type SNSSubscriptionStatus struct {
 	// address that gets messages by HTTPS or mail.
 	// +optional
 	Address string `json:"address,omitempty"`
-	// subscriptionARN is the ARN of the subscription. Empty: the address has not confirmed yet that it wants the messages.
+	// subscriptionARN is the ARN of the subscription. Empty: the address has not confirmed yet that it wants the
+	// messages.
 	// +optional
 	SubscriptionARN string `json:"subscriptionARN,omitempty"`
 }

@@ -43,7 +43,8 @@ type SQSQueueSpec struct {
 	// +kubebuilder:validation:Maximum=1048576
 	// +optional
 	MaximumMessageSize *int32 `json:"maximumMessageSize,omitempty"`
-	// messageRetentionPeriod is how long SQS keeps a message that nobody deletes, in seconds: from one minute to 14 days.
+	// messageRetentionPeriod is how long SQS keeps a message that nobody deletes, in seconds: from one minute to 14
+	// days.
 	// +kubebuilder:validation:Minimum=60
 	// +kubebuilder:validation:Maximum=1209600
 	// +optional
@@ -61,8 +62,8 @@ type SQSQueueSpec struct {
 	// deadLetterQueue takes the messages that were received too often.
 	// +optional
 	DeadLetterQueue *SQSDeadLetterQueue `json:"deadLetterQueue,omitempty"`
-	// redriveAllowPolicy says which queues can use this one as their dead-letter queue. If left out, all of the account and
-	// region can.
+	// redriveAllowPolicy says which queues can use this one as their dead-letter queue. If left out, all of the account
+	// and region can.
 	// +optional
 	RedriveAllowPolicy *SQSRedriveAllowPolicy `json:"redriveAllowPolicy,omitempty"`
 	// kmsMasterKeyId encrypts messages with this KMS key: its ID, ARN or alias.
@@ -79,12 +80,12 @@ type SQSQueueSpec struct {
 	// unencrypted.
 	// +optional
 	SQSManagedSSEEnabled *bool `json:"sqsManagedSseEnabled,omitempty"`
-	// allowFrom are the topics, buckets and EventBridge rules that can send messages to the queue. SNS and S3 drop what a
-	// queue does not let in. One that is not there yet is let in as soon as it is.
+	// allowFrom are the topics, buckets and EventBridge rules that can send messages to the queue. SNS and S3 drop what
+	// a queue does not let in. One that is not there yet is let in as soon as it is.
 	// +optional
 	AllowFrom Senders `json:"allowFrom,omitempty"`
-	// policy is the rest of the queue's access policy, as JSON: what allowFrom does not say. If left out, statements that
-	// others added in AWS stay.
+	// policy is the rest of the queue's access policy, as JSON: what allowFrom does not say. If left out, statements
+	// that others added in AWS stay.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
@@ -93,8 +94,8 @@ type SQSQueueSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$'))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
-	// deletionPolicy is what happens to the queue when you delete it. Delete removes it with the messages in it. Retain keeps
-	// it: the same request can manage it again later. Orphan keeps it and removes Portico's tags.
+	// deletionPolicy is what happens to the queue when you delete it. Delete removes it with the messages in it. Retain
+	// keeps it: the same request can manage it again later. Orphan keeps it and removes Portico's tags.
 	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
 	// +kubebuilder:default=Delete
 	// +optional
@@ -153,7 +154,8 @@ type SQSQueueStatus struct {
 	// queueURL is where applications send and receive.
 	// +optional
 	QueueURL string `json:"queueURL,omitempty"`
-	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it; the rights of Pods follow it.
+	// kmsKey is the customer's KMS key that AWS encrypts with, as the spec names it, once the platform has admitted it;
+	// the rights of Pods follow it.
 	// +optional
 	KMSKey string `json:"kmsKey,omitempty"`
 	// allowedSenders are the ARNs of allowFrom that AWS lets send.

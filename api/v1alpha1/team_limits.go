@@ -60,21 +60,21 @@ const (
 
 // TeamIsolation keeps the team's Pods apart from those of others.
 type TeamIsolation struct {
-	// network Team lets Pods talk to Pods of the same team, to DNS, and to the addresses of allowTo and allowFrom, and to
-	// nothing else; Open limits nothing. The cluster's network plugin must implement NetworkPolicy.
+	// network Team lets Pods talk to Pods of the same team, to DNS, and to the addresses of allowTo and allowFrom, and
+	// to nothing else; Open limits nothing. The cluster's network plugin must implement NetworkPolicy.
 	// +kubebuilder:default=Team
 	// +optional
 	Network NetworkIsolation `json:"network,omitempty"`
-	// allowTo are the addresses outside of the team that its Pods can reach, as CIDRs. The default is every address of the
-	// internet, and with it AWS, without private networks: list the network of your databases.
+	// allowTo are the addresses outside of the team that its Pods can reach, as CIDRs. The default is every address of
+	// the internet, and with it AWS, without private networks: list the network of your databases.
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="must be a network such as 10.0.0.0/16"
 	// +listType=set
 	// +optional
 	AllowTo []string `json:"allowTo,omitempty"`
-	// allowFrom are the addresses outside of the team that can reach its Pods, as CIDRs. Load balancers of hostnames need
-	// those of their subnets.
+	// allowFrom are the addresses outside of the team that can reach its Pods, as CIDRs. Load balancers of hostnames
+	// need those of their subnets.
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="must be a network such as 10.0.0.0/16"

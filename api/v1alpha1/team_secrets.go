@@ -7,8 +7,8 @@ type TeamSecrets struct {
 	// +kubebuilder:default=Developers
 	// +optional
 	SetBy TeamReach `json:"setBy,omitempty"`
-	// signInBy is who signs in to the databases of the team by a user of their own, for a day: Developers, who read, and
-	// owners, who write as well and can see the master password; Owners alone; or Nobody.
+	// signInBy is who signs in to the databases of the team by a user of their own, for a day: Developers, who read,
+	// and owners, who write as well and can see the master password; Owners alone; or Nobody.
 	// +kubebuilder:default=Developers
 	// +optional
 	SignInBy TeamReach `json:"signInBy,omitempty"`

@@ -59,9 +59,9 @@ type TeamSpec struct {
 	// +kubebuilder:validation:MaxLength=200
 	// +optional
 	Contact string `json:"contact,omitempty"`
-	// namespaces of the team; if left out, it is one with the team's name. Portico creates those that do not exist. One that exists is
-	// taken only if it carries the label portico.dev/team=<team>. One that you remove from the list stays, with
-	// everything in it, and loses what the team gave it: members, quotas, hostnames and AWS accounts.
+	// namespaces of the team; if left out, it is one with the team's name. Portico creates those that do not exist. One
+	// that exists is taken only if it carries the label portico.dev/team=<team>. One that you remove from the list
+	// stays, with everything in it, and loses what the team gave it: members, quotas, hostnames and AWS accounts.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	// +listType=map
@@ -126,7 +126,8 @@ type TeamNamespace struct {
 // TeamMember is a group or a user, and a role.
 // +kubebuilder:validation:XValidation:rule="has(self.group) != has(self.user)",message="a member is a group or a user: set one of the two"
 type TeamMember struct {
-	// group as Kubernetes knows it: the identity provider's name of it behind the prefix of the portal, such as oidc:growth.
+	// group as Kubernetes knows it: the identity provider's name of it behind the prefix of the portal, such as
+	// oidc:growth.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('system:')",message="groups of the system cannot be members; name a group of the identity provider, such as oidc:growth"
@@ -167,13 +168,13 @@ type TeamDefaults struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Provider string `json:"provider,omitempty"`
-	// deletionPolicy that the forms of the portal and the command line begin with. A manifest that leaves it out gets the
-	// default of its kind.
+	// deletionPolicy that the forms of the portal and the command line begin with. A manifest that leaves it out gets
+	// the default of its kind.
 	// +kubebuilder:validation:Enum=Delete;Retain
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// tags go on every AWS resource of the team; they win over defaultTags of the AWSProvider, a resource's own tags win
-	// over them.
+	// tags go on every AWS resource of the team; they win over defaultTags of the AWSProvider, a resource's own tags
+	// win over them.
 	// +kubebuilder:validation:MaxProperties=10
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
@@ -203,8 +204,8 @@ type TeamStatus struct {
 	Members int32 `json:"members"`
 }
 
-// Team is a group of people with namespaces of their own, and what they can have in them. Platform admins keep it; its owners
-// decide who the members are.
+// Team is a group of people with namespaces of their own, and what they can have in them. Platform admins keep it; its
+// owners decide who the members are.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

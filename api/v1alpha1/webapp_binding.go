@@ -15,24 +15,26 @@ type WebAppBinding struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
-	// prefix of the variables. If left out, it is the resource's name: of an SQSQueue orders the variables are ORDERS_URL,
-	// ORDERS_ARN and so on.
+	// prefix of the variables. If left out, it is the resource's name: of an SQSQueue orders the variables are
+	// ORDERS_URL, ORDERS_ARN and so on.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
 	// +optional
 	Prefix string `json:"prefix,omitempty"`
-	// access is what the application may do with a bucket, queue or topic in AWS: Read its objects or messages, Write, or ReadWrite, which counts
-	// if nothing is chosen. Who writes to a bucket may delete its objects; a topic is only written to. In a database with user: Own it may Read the tables,
-	// Write rows, or ReadWrite, which is both and makes tables of its own.
+	// access is what the application may do with a bucket, queue or topic in AWS: Read its objects or messages, Write,
+	// or ReadWrite, which counts if nothing is chosen. Who writes to a bucket may delete its objects; a topic is only
+	// written to. In a database with user: Own it may Read the tables, Write rows, or ReadWrite, which is both and
+	// makes tables of its own.
 	// +optional
 	Access BindingAccess `json:"access,omitempty"`
-	// user is whom the application signs in to a database as. Own is a user that only this application has, a DatabaseUser that Portico makes and drops
-	// with the binding. Master, which it is if left out, is the database's master user, who can do everything in it. The portal fills in Own for a
-	// new binding where Portico can make users in the database.
+	// user is whom the application signs in to a database as. Own is a user that only this application has, a
+	// DatabaseUser that Portico makes and drops with the binding. Master, which it is if left out, is the database's
+	// master user, who can do everything in it. The portal fills in Own for a new binding where Portico can make users
+	// in the database.
 	// +optional
 	User BindingUser `json:"user,omitempty"`
-	// files gives the details as files instead of variables, below $SERVICE_BINDING_ROOT. There is one for each detail, in a folder for each
-	// resource, as the Service Binding Specification for Kubernetes says.
+	// files gives the details as files instead of variables, below $SERVICE_BINDING_ROOT. There is one for each detail,
+	// in a folder for each resource, as the Service Binding Specification for Kubernetes says.
 	// +optional
 	Files *WebAppBindingFiles `json:"files,omitempty"`
 }
@@ -55,8 +57,9 @@ type WebAppBindingFiles struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +optional
 	Folder string `json:"folder,omitempty"`
-	// onChange is what happens when the details change. Restart, which it is if left out, replaces the Pods one after the other. Reload changes the files and
-	// leaves the Pods alone, for an application that reads them again; it takes about a minute.
+	// onChange is what happens when the details change. Restart, which it is if left out, replaces the Pods one after
+	// the other. Reload changes the files and leaves the Pods alone, for an application that reads them again; it takes
+	// about a minute.
 	// +optional
 	OnChange BindingChange `json:"onChange,omitempty"`
 }

@@ -19,8 +19,8 @@ type WebAppSpec struct {
 	// +kubebuilder:default=1
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
-	// port is the port on which the application listens in its container. The process does not run as root: it cannot listen below 1024
-	// on every container runtime.
+	// port is the port on which the application listens in its container. The process does not run as root: it cannot
+	// listen below 1024 on every container runtime.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +kubebuilder:default=8080
@@ -37,8 +37,9 @@ type WebAppSpec struct {
 	// +listType=atomic
 	// +optional
 	EnvFrom []WebAppEnvFrom `json:"envFrom,omitempty"`
-	// bindings give the application the connection details of other resources of this namespace as environment variables or files.
-	// The rollout waits until the resources are Ready; when the details change, the Pods are replaced one after the other.
+	// bindings give the application the connection details of other resources of this namespace as environment
+	// variables or files. The rollout waits until the resources are Ready; when the details change, the Pods are
+	// replaced one after the other.
 	// +kubebuilder:validation:MaxItems=20
 	// +listType=map
 	// +listMapKey=kind
@@ -51,7 +52,8 @@ type WebAppSpec struct {
 	// autoscaling changes the number of replicas with the CPU that they use, and replicas does not count then.
 	// +optional
 	Autoscaling *WebAppAutoscaling `json:"autoscaling,omitempty"`
-	// probes are checks of whether the application works. If left out, Kubernetes checks whether its port accepts TCP connections.
+	// probes are checks of whether the application works. If left out, Kubernetes checks whether its port accepts TCP
+	// connections.
 	// +optional
 	Probes *WebAppProbes `json:"probes,omitempty"`
 	// command replaces the image's entrypoint.
@@ -139,10 +141,12 @@ type WebAppEnvFrom struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.cpu) || !has(self.limits.cpu) || quantity(string(self.requests.cpu)).compareTo(quantity(string(self.limits.cpu))) <= 0",message="requests.cpu must not be more than limits.cpu"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.memory) || !has(self.limits.memory) || quantity(string(self.requests.memory)).compareTo(quantity(string(self.limits.memory))) <= 0",message="requests.memory must not be more than limits.memory"
 type WebAppResources struct {
-	// requests are reserved for each replica. If left out: 100m of CPU and 256Mi of memory, or the limits where they are lower.
+	// requests are reserved for each replica. If left out: 100m of CPU and 256Mi of memory, or the limits where they
+	// are lower.
 	// +optional
 	Requests *WebAppQuantities `json:"requests,omitempty"`
-	// limits are the most that each replica can use. If left out, the limit of memory is what is requested, and CPU has none.
+	// limits are the most that each replica can use. If left out, the limit of memory is what is requested, and CPU has
+	// none.
 	// +optional
 	Limits *WebAppQuantities `json:"limits,omitempty"`
 }
@@ -193,14 +197,16 @@ type WebAppProbes struct {
 	// liveness: a replica that fails this check is restarted.
 	// +optional
 	Liveness *WebAppProbe `json:"liveness,omitempty"`
-	// startup: the other two checks wait until this one succeeds for the first time. If left out, it is the check of readiness, for up to five minutes.
+	// startup: the other two checks wait until this one succeeds for the first time. If left out, it is the check of
+	// readiness, for up to five minutes.
 	// +optional
 	Startup *WebAppProbe `json:"startup,omitempty"`
 }
 
 // WebAppProbe is one check, made again and again.
 type WebAppProbe struct {
-	// path is what the check requests by HTTP GET; a status from 200 to 399 is a success. If left out, the check opens a TCP connection.
+	// path is what the check requests by HTTP GET; a status from 200 to 399 is a success. If left out, the check opens
+	// a TCP connection.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="a path starts with /"
 	// +optional
@@ -229,8 +235,8 @@ type WebAppProbe struct {
 
 // WebAppIdentity is the identity of the application in AWS.
 type WebAppIdentity struct {
-	// awsRoleARN is the IAM role that the application's ServiceAccount assumes (IRSA). Portico does not create it: its trust
-	// policy must name this namespace's ServiceAccount, which has the name of this object.
+	// awsRoleARN is the IAM role that the application's ServiceAccount assumes (IRSA). Portico does not create it: its
+	// trust policy must name this namespace's ServiceAccount, which has the name of this object.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional

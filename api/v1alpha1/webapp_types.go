@@ -6,8 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 const (
 	// AnnotationRestartRequestedAt replaces the Pods one after the other; any new value counts.
 	AnnotationRestartRequestedAt = "portico.dev/restart-requested-at"
-	// AnnotationRollback sets spec.image to that of an earlier revision: a number of status.revisions, or previous. It is
-	// taken away when it has been done.
+	// AnnotationRollback sets spec.image to that of an earlier revision: a number of status.revisions, or previous. It
+	// is taken away when it has been done.
 	AnnotationRollback = "portico.dev/rollback"
 	// RollbackPrevious is the value of AnnotationRollback for the last revision with another image.
 	RollbackPrevious = "previous"
@@ -33,8 +33,8 @@ const (
 	ConditionAvailable = "Available"
 	// ConditionProgressing is True while a rollout moves and when it is complete, and False when it hangs.
 	ConditionProgressing = "Progressing"
-	// ConditionAWSAccess tells whether the application has the rights in AWS that its bindings speak of. It is there if one of them speaks of
-	// any, and says nothing about Ready: the application runs without.
+	// ConditionAWSAccess tells whether the application has the rights in AWS that its bindings speak of. It is there if
+	// one of them speaks of any, and says nothing about Ready: the application runs without.
 	ConditionAWSAccess = "AWSAccess"
 )
 
@@ -76,8 +76,8 @@ type WebAppStatus struct {
 	// +listMapKey=kind
 	// +listMapKey=name
 	Bindings []WebAppBound `json:"bindings,omitempty"`
-	// accessPolicy is the IAM policy that allows the application what its bindings say, and nothing else. Portico attaches it to nothing: it is
-	// for the role of spec.identity. Empty, if no binding gives rights in AWS.
+	// accessPolicy is the IAM policy that allows the application what its bindings say, and nothing else. Portico
+	// attaches it to nothing: it is for the role of spec.identity. Empty, if no binding gives rights in AWS.
 	// +optional
 	AccessPolicy string `json:"accessPolicy,omitempty"`
 }

@@ -7,9 +7,12 @@ import (
 )
 
 func TestTheLinkerIsBelievedFirst(t *testing.T) {
-	build := &debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-20261123010203-0123456789ab+dirty"}, Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-23T01:02:03Z"}, {Key: "vcs.modified", Value: "true"},
-	}}
+	build := &debug.BuildInfo{
+		Main: debug.Module{Version: "v0.0.0-20261123010203-0123456789ab+dirty"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-23T01:02:03Z"}, {Key: "vcs.modified", Value: "true"},
+		},
+	}
 	for _, x := range []struct{ linked, want Info }{
 		{Info{}, Info{Version: build.Main.Version, Commit: "0123456789abcdef+dirty", Date: "2026-11-23T01:02:03Z"}},
 		{Info{Version: "v0.1.0", Commit: "fedc", Date: "2026-11-24T00:00:00Z"}, Info{Version: "v0.1.0", Commit: "fedc", Date: "2026-11-24T00:00:00Z"}},

@@ -35,7 +35,8 @@ func TestTheClockJumpsOnTheWallOnly(t *testing.T) {
 			t.Errorf("%s: it took %s", offset, took)
 		}
 	}
-	if _, err := parse([]string{"--namespace=n"}, environment(clockVariable, path+"-none"), &bytes.Buffer{}); err == nil {
+	if _, err := parse([]string{"--namespace=n"}, environment(clockVariable, path+"-none"),
+		&bytes.Buffer{}); err == nil {
 		t.Error("a file that is not there is taken")
 	}
 }

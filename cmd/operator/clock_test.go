@@ -16,7 +16,8 @@ func TestTheClockIsTheRealOne(t *testing.T) {
 	if err := os.WriteFile(offset, []byte("5h"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := parse([]string{"--namespace=n"}, environment("PORTICO_TEST_CLOCK_OFFSET", offset, "PORTICO_TEST_TIME_SCALE", "0.01"), &bytes.Buffer{})
+	f, err := parse([]string{"--namespace=n"},
+		environment("PORTICO_TEST_CLOCK_OFFSET", offset, "PORTICO_TEST_TIME_SCALE", "0.01"), &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
 	}

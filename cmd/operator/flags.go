@@ -78,37 +78,72 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 
 // processFlags declares flags about the process: its addresses, and leader election.
 func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
-	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
-	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets that AWSProviders name, and the leader's Lease, live there")
-	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a disaster")
-	set.StringVar(&f.metrics, "metrics-bind-address", net.JoinHostPort(env("POD_IP"), "8080"), "`address` of the Prometheus metrics, by default at $POD_IP or everywhere; 0 switches them off")
-	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the operator makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
-	set.StringVar(&f.health, "health-probe-bind-address", net.JoinHostPort(env("POD_IP"), "8081"), "`address` of /healthz and /readyz; 0 switches them off")
-	set.StringVar(&f.controllers.OperatorAPI.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"), "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
-	set.StringVar(&f.controllers.OperatorAPI.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's "+
+		"ServiceAccount")
+	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets "+
+		"that AWSProviders name, and the leader's Lease, live there")
+	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: "+
+		"the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a "+
+		"disaster")
+	set.StringVar(&f.metrics, "metrics-bind-address", net.JoinHostPort(env("POD_IP"), "8080"),
+		"`address` of the Prometheus metrics, by default at $POD_IP or everywhere; 0 switches them off")
+	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the operator "+
+		"makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
+	set.StringVar(&f.health, "health-probe-bind-address", net.JoinHostPort(env("POD_IP"), "8081"),
+		"`address` of /healthz and /readyz; 0 switches them off")
+	set.StringVar(&f.controllers.OperatorAPI.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"),
+		"`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
+	set.StringVar(&f.controllers.OperatorAPI.Advertise, "inspect-advertise-address", env("POD_IP"),
+		"`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, "+
+			"with the port that is bound")
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
-	set.DurationVar(&f.lease.duration, "leader-elect-lease-duration", 7*time.Second, "`time` after which those that stand by take over from a leader that renews its Lease no more")
-	set.DurationVar(&f.lease.deadline, "leader-elect-renew-deadline", 5*time.Second, "`time` that a leader tries to renew its Lease before it ends: so long an outage of the API server changes no leader")
-	set.DurationVar(&f.lease.retry, "leader-elect-retry-period", 500*time.Millisecond, "`time` between two tries to renew the Lease, or to get it, and up to 120% more")
-	set.DurationVar(&f.checkInterval, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions and admission policies of this version, ±10%; /readyz tells")
+	set.DurationVar(&f.lease.duration, "leader-elect-lease-duration", 7*time.Second,
+		"`time` after which those that stand by take over from a leader that renews its Lease no more")
+	set.DurationVar(&f.lease.deadline, "leader-elect-renew-deadline", 5*time.Second,
+		"`time` that a leader tries to renew its Lease before it ends: so long an outage of the API server changes "+
+			"no leader")
+	set.DurationVar(&f.lease.retry, "leader-elect-retry-period", 500*time.Millisecond,
+		"`time` between two tries to renew the Lease, or to get it, and up to 120% more")
+	set.DurationVar(&f.checkInterval, "installation-check-interval", check.Every,
+		"how often is looked whether the cluster has the custom resource definitions and admission policies of this "+
+			"version, ±10%; /readyz tells")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 }
 
 // controllerFlags declares flags about the controllers.
 func (f *flags) controllerFlags(set *flag.FlagSet) {
-	set.IntVar(&f.apiWrites, "api-writes", 3, "how many writes to the API server are under way at the same time, teams in turn; half as many more, one for each team, if other teams have taken all of these")
-	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time; half as many more, one for each team, if other teams have taken all of these")
-	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
-	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
-	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
-	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
-	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the flag again. Default: "+shown(f.controllers.Rates), f.rates)
-	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
-	set.Func("cluster-networks", "`CIDR` of Pods, Services and machines of the cluster that is not among the private networks of IPv4, such as those of an IPv6 cluster: Pods of teams that reach the internet do not reach it, but for those of their own team. More of them after commas, or by giving the flag again", f.networks)
-	set.StringVar(&f.controllers.Databases.CAFile, "database-ca-file", "", "`path` of a file with the certificates of the authorities that sign those of databases, in PEM: of RDS its bundle global-bundle.pem. It is read for every connection. Without it, DatabaseUsers are not made")
-	set.BoolVar(&f.controllers.Databases.Loopback, "loopback-databases", false, "let DatabaseUsers be made in databases on this machine, for simulated ones")
-	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
-	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
+	set.IntVar(&f.apiWrites, "api-writes", 3, "how many writes to the API server are under way at the same time, "+
+		"teams in turn; half as many more, one for each team, if other teams have taken all of these")
+	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the "+
+		"same time; half as many more, one for each team, if other teams have taken all of these")
+	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour,
+		"how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation "+
+			"portico.dev/audit-interval says otherwise")
+	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute,
+		"how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
+	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace,
+		"`namespace` of the shared Gateways that hostnames are served on")
+	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass,
+		"`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
+	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, "+
+		"or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept "+
+		"for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the "+
+		"flag again. Default: "+shown(f.controllers.Rates), f.rates)
+	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: "+
+		"keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, "+
+		"host and port count. Default: none but AWS's own", f.endpoints)
+	set.Func("cluster-networks", "`CIDR` of Pods, Services and machines of the cluster that is not among the private "+
+		"networks of IPv4, such as those of an IPv6 cluster: Pods of teams that reach the internet do not reach it, "+
+		"but for those of their own team. More of them after commas, or by giving the flag again", f.networks)
+	set.StringVar(&f.controllers.Databases.CAFile, "database-ca-file", "",
+		"`path` of a file with the certificates of the authorities that sign those of databases, in PEM: of RDS its "+
+			"bundle global-bundle.pem. It is read for every connection. Without it, DatabaseUsers are not made")
+	set.BoolVar(&f.controllers.Databases.Loopback, "loopback-databases", false,
+		"let DatabaseUsers be made in databases on this machine, for simulated ones")
+	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute,
+		"the longest that one pass over one object may take")
+	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute,
+		"how often the credentials of an AWSProvider are checked again, ±10%")
 }
 
 func (f *flags) check() error {
@@ -142,7 +177,8 @@ func (f *flags) checkOperatorAPI() error {
 	}
 	_, port, err := net.SplitHostPort(o.Bind)
 	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-		return fmt.Errorf("--inspect-bind-address %s: want host:port or :port with a port from 0 to 65535, or 0 to switch it off", o.Bind)
+		return fmt.Errorf("--inspect-bind-address %s: want host:port or :port with a port from 0 to 65535, or 0 to "+
+			"switch it off", o.Bind)
 	}
 	return nil
 }
@@ -196,10 +232,14 @@ func (f *flags) networks(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		network, err := netip.ParsePrefix(strings.TrimSpace(one))
 		if err != nil || network != network.Masked() {
-			return fmt.Errorf("%q is no network: write its first address and the length of its prefix, such as 2600:1f14:abc::/56", strings.TrimSpace(one))
+			return fmt.Errorf("%q is no network: write its first address and the length of its prefix, such as "+
+				"2600:1f14:abc::/56", strings.TrimSpace(one))
 		}
-		if !slices.ContainsFunc(addresses, func(all netip.Prefix) bool { return network.Bits() > all.Bits() && all.Contains(network.Addr()) }) {
-			return fmt.Errorf("%s is no part of %s or %s, which Pods reach: name the network of the cluster's Pods", network, addresses[0], addresses[1])
+		if !slices.ContainsFunc(addresses, func(all netip.Prefix) bool {
+			return network.Bits() > all.Bits() && all.Contains(network.Addr())
+		}) {
+			return fmt.Errorf("%s is no part of %s or %s, which Pods reach: name the network of the cluster's Pods",
+				network, addresses[0], addresses[1])
 		}
 		f.controllers.ClusterNetworks = append(f.controllers.ClusterNetworks, network)
 	}

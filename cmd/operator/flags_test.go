@@ -26,7 +26,8 @@ func environment(pairs ...string) func(string) string {
 }
 
 func TestDefaultsAreFitForProduction(t *testing.T) {
-	f, err := parse(nil, environment("POD_NAMESPACE", "portico-system", "AWS_WEB_IDENTITY_TOKEN_FILE", "/token"), &bytes.Buffer{})
+	f, err := parse(nil, environment("POD_NAMESPACE", "portico-system", "AWS_WEB_IDENTITY_TOKEN_FILE", "/token"),
+		&bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,8 @@ func TestWhereChecksAreShown(t *testing.T) {
 		{[]string{"--inspect-bind-address=0", "--leader-elect=false"}, operatorapi.Options{Bind: "0", Advertise: "10.0.0.7"}},
 		{[]string{"--inspect-bind-address=127.0.0.1:0", "--inspect-advertise-address=a:1"}, operatorapi.Options{Bind: "127.0.0.1:0", Advertise: "a:1", Elected: true}},
 	} {
-		f, err := parse(append([]string{"--namespace=n"}, x.args...), environment("POD_IP", "10.0.0.7"), &bytes.Buffer{})
+		f, err := parse(append([]string{"--namespace=n"}, x.args...), environment("POD_IP", "10.0.0.7"),
+			&bytes.Buffer{})
 		if err != nil || f.controllers.OperatorAPI != x.want {
 			t.Errorf("%v: %+v, %v", x.args, f.controllers.OperatorAPI, err)
 		}
@@ -104,14 +106,19 @@ func TestRatesAreSetByService(t *testing.T) {
 }
 
 func TestEndpointsAreAllowedByOrigin(t *testing.T) {
-	f, err := parse([]string{"--namespace=n", "--allowed-endpoints=https://S3.example.com/x, http://127.0.0.1:9000", "--allowed-endpoints=https://b.example:443"}, environment(), &bytes.Buffer{})
+	f, err := parse([]string{
+		"--namespace=n", "--allowed-endpoints=https://S3.example.com/x, http://127.0.0.1:9000",
+		"--allowed-endpoints=https://b.example:443",
+	}, environment(), &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(f.controllers.Endpoints, " "); got != "https://s3.example.com http://127.0.0.1:9000 https://b.example" {
+	if got := strings.Join(f.controllers.Endpoints,
+		" "); got != "https://s3.example.com http://127.0.0.1:9000 https://b.example" {
 		t.Errorf("endpoints %s", got)
 	}
-	if f, err = parse([]string{"--namespace=n"}, environment(), &bytes.Buffer{}); err != nil || len(f.controllers.Endpoints) != 0 {
+	if f, err = parse([]string{"--namespace=n"}, environment(), &bytes.Buffer{}); err != nil ||
+		len(f.controllers.Endpoints) != 0 {
 		t.Errorf("by default %v are allowed, %v", f.controllers.Endpoints, err)
 	}
 }
@@ -121,7 +128,10 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	if _, err := parse([]string{"--help"}, environment(), out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Usage:", "-kubeconfig", "-leader-elect", "-audit-interval", "-sweep-interval", "-aws-rate", "S3=200", "-allowed-endpoints", "-cluster-id"} {
+	for _, want := range []string{
+		"Usage:", "-kubeconfig", "-leader-elect", "-audit-interval", "-sweep-interval",
+		"-aws-rate", "S3=200", "-allowed-endpoints", "-cluster-id",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("help does not say %s", want)
 		}
@@ -142,7 +152,8 @@ func TestALeaderIsReplacedSoon(t *testing.T) {
 
 func TestTheVersionNeedsNoCluster(t *testing.T) {
 	out := &bytes.Buffer{}
-	if err := run(t.Context(), []string{"--version"}, environment(), out, io.Discard); err != nil || !strings.HasPrefix(out.String(), "operator ") {
+	if err := run(t.Context(), []string{"--version"}, environment(), out, io.Discard); err != nil ||
+		!strings.HasPrefix(out.String(), "operator ") {
 		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -36,7 +36,8 @@ type health struct {
 
 // serveHealth adds to mgr the checks of the installation, and the server of probes.
 func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
-	cluster, err := check.New(mgr.GetConfig(), check.Names{Namespace: f.controllers.Namespace, Gateways: f.controllers.Hostnames.Namespace})
+	cluster, err := check.New(
+		mgr.GetConfig(), check.Names{Namespace: f.controllers.Namespace, Gateways: f.controllers.Hostnames.Namespace})
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,15 @@ func TestReadiness(t *testing.T) {
 			true,
 			check.Result{Name: "policies", Known: true, Problems: []check.Problem{missing}},
 			"/readyz", 503,
-			[]string{"[+]caches ok", "[-]policies failed: ValidatingAdmissionPolicy portico-operator is missing: bring it"},
+			[]string{"[+]caches ok", "[-]policies failed: ValidatingAdmissionPolicy portico-operator is missing: " +
+				"bring it"},
 		},
 		"alive all the same": {false, check.Result{Name: "policies"}, "/healthz", 200, []string{"ok"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := health{caches: func(context.Context) bool { return c.filled }, results: func() []check.Result { return []check.Result{c.result} }}
+			h := health{caches: func(context.Context) bool { return c.filled }, results: func() []check.Result {
+				return []check.Result{c.result}
+			}}
 			w := httptest.NewRecorder()
 			h.routes().ServeHTTP(w, httptest.NewRequest(http.MethodGet, c.path, nil))
 			for _, want := range c.says {

@@ -18,11 +18,12 @@ func (l lease) check() error {
 	case l.retry < leastRetry:
 		return fmt.Errorf("--leader-elect-retry-period %s: at least %s", l.retry, leastRetry)
 	case float64(l.deadline) <= leaderelection.JitterFactor*float64(l.retry):
-		return fmt.Errorf("--leader-elect-renew-deadline %s with --leader-elect-retry-period %s: a leader needs time for more than one try; "+
-			"want more than %g times the retry period", l.deadline, l.retry, leaderelection.JitterFactor)
+		return fmt.Errorf("--leader-elect-renew-deadline %s with --leader-elect-retry-period %s: a leader needs time "+
+			"for more than one try; want more than %g times the retry period", l.deadline, l.retry,
+			leaderelection.JitterFactor)
 	case l.duration < l.deadline+time.Second:
-		return fmt.Errorf("--leader-elect-lease-duration %s with --leader-elect-renew-deadline %s: a leader that cannot renew must have ended "+
-			"before another one begins; want at least 1s more", l.duration, l.deadline)
+		return fmt.Errorf("--leader-elect-lease-duration %s with --leader-elect-renew-deadline %s: a leader that "+
+			"cannot renew must have ended before another one begins; want at least 1s more", l.duration, l.deadline)
 	}
 	return nil
 }

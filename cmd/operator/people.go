@@ -11,8 +11,11 @@ import (
 // compromised portal cannot change which tokens it accepts.
 func (f *flags) peopleFlags(set *flag.FlagSet) {
 	p := &f.controllers.People
-	set.StringVar(&p.Issuer, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider, as the portal has it: its tokens let people set values of Secrets and see a password, by their own rights in Kubernetes. Empty: nobody may")
-	set.Func("oidc-audience", "`audience` that such a token must have, as --api-audience of the portal; more of them after commas, or by giving the flag again", func(list string) error {
+	set.StringVar(&p.Issuer, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider, as the portal has it: its "+
+		"tokens let people set values of Secrets and see a password, by their own rights in Kubernetes. Empty: "+
+		"nobody may")
+	set.Func("oidc-audience", "`audience` that such a token must have, as --api-audience of the portal; more of them "+
+		"after commas, or by giving the flag again", func(list string) error {
 		for one := range strings.SplitSeq(list, ",") {
 			if one = strings.TrimSpace(one); one == "" {
 				return errors.New("it must not be empty")
@@ -21,11 +24,16 @@ func (f *flags) peopleFlags(set *flag.FlagSet) {
 		}
 		return nil
 	})
-	set.StringVar(&p.SignIn, "oidc-client-id", "", "the portal's client `ID` at the provider: tokens of sign-ins in a browser are taken for five minutes. Empty: browsers are not served")
-	set.StringVar(&p.Claims.Username, "oidc-username-claim", "sub", "`claim` that holds the username, as the portal has it")
-	set.StringVar(&p.Claims.Groups, "oidc-groups-claim", "groups", "`claim` that holds the groups, as the portal has it")
-	set.BoolVar(&p.Claims.GroupsOptional, "oidc-groups-optional", false, "take who has no groups claim for one who is in no group, as the portal does")
-	set.StringVar(&p.Claims.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes, as the portal has it")
+	set.StringVar(&p.SignIn, "oidc-client-id", "", "the portal's client `ID` at the provider: tokens of sign-ins in "+
+		"a browser are taken for five minutes. Empty: browsers are not served")
+	set.StringVar(&p.Claims.Username, "oidc-username-claim", "sub", "`claim` that holds the username, as the "+
+		"portal has it")
+	set.StringVar(&p.Claims.Groups, "oidc-groups-claim", "groups",
+		"`claim` that holds the groups, as the portal has it")
+	set.BoolVar(&p.Claims.GroupsOptional, "oidc-groups-optional", false, "take who has no groups claim for one who "+
+		"is in no group, as the portal does")
+	set.StringVar(&p.Claims.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes, as the "+
+		"portal has it")
 }
 
 // checkPeople refuses settings that would accept no token, or any token.
@@ -37,7 +45,8 @@ func (f *flags) checkPeople() error {
 	case p.Issuer == "":
 		return nil
 	case f.controllers.OperatorAPI.Disabled():
-		return errors.New("--oidc-issuer-url needs --inspect-bind-address: the portal hands on there what people ask for")
+		return errors.New("--oidc-issuer-url needs --inspect-bind-address: the portal hands on there what people " +
+			"ask for")
 	}
 	if err := p.Check(); err != nil {
 		return fmt.Errorf("--oidc-issuer-url, --oidc-audience, --oidc-client-id and the claims: %w", err)

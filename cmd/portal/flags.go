@@ -65,6 +65,21 @@ from the same identity provider, give the API server the same prefix and claims.
 Flags:
 `
 
+// limitFlags defines the flags about what the portal asks Kubernetes, and how often clients may ask the portal.
+func (f *flags) limitFlags(set *flag.FlagSet) {
+	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights by other means than "+
+		"RoleBindings and ClusterRoleBindings too: ask about the whole cluster and each namespace, for each user; "+
+		"else only where bindings name the user")
+	set.Float64Var(&f.rate.PerSecond, "api-rate", 20, "`requests` a second that each user and tool may make, of the "+
+		"REST API and of pages each, in each replica; 0 is no limit. With --trusted-proxies, an address may make ten "+
+		"times as many of pages")
+	set.IntVar(&f.rate.Burst, "api-burst", 100, "`requests` that a user or tool may make at once, before "+
+		"--api-rate counts")
+	set.Func("trusted-proxies", "`addresses` of the proxies in front of the portal, such as 10.0.0.0/8, with commas "+
+		"between; repeat it for more. Their X-Forwarded-For tells clients apart, for limits alone; without it there "+
+		"are none by address", f.trust)
+}
+
 func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
 	f := &flags{life: auth.DefaultLife()}
 	var impersonator string
@@ -74,18 +89,24 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 		_, _ = io.WriteString(out, usage)
 		set.PrintDefaults()
 	}
-	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
-	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the kubeconfig that the pages of teams show")
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's "+
+		"ServiceAccount")
+	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the "+
+		"kubeconfig that the pages of teams show")
 	f.listenFlags(set, env)
-	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
-	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
-	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
-	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights by other means than RoleBindings and ClusterRoleBindings too: ask about the whole cluster and each namespace, for each user; else only where bindings name the user")
-	set.Float64Var(&f.rate.PerSecond, "api-rate", 20, "`requests` a second that each user and tool may make, of the REST API and of pages each, in each replica; 0 is no limit. With --trusted-proxies, an address may make ten times as many of pages")
-	set.IntVar(&f.rate.Burst, "api-burst", 100, "`requests` that a user or tool may make at once, before --api-rate counts")
-	set.Func("trusted-proxies", "`addresses` of the proxies in front of the portal, such as 10.0.0.0/8, with commas between; repeat it for more. Their X-Forwarded-For tells clients apart, for limits alone; without it there are none by address", f.trust)
-	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions of this version and lets the portal act as users, ±10%; /readyz tells")
-	set.DurationVar(&f.leave, "shutdown-delay-duration", 5*time.Second, "`time` for which the portal goes on answering after SIGTERM, not ready, until nobody is sent to it any more; streams end in the second half of it")
+	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of "+
+		"revoked sessions lives there")
+	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' "+
+		"writes go; default: portico-impersonator in --namespace")
+	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: "+
+		"32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when "+
+		"it changes")
+	f.limitFlags(set)
+	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster "+
+		"has the custom resource definitions of this version and lets the portal act as users, ±10%; /readyz tells")
+	set.DurationVar(&f.leave, "shutdown-delay-duration", 5*time.Second,
+		"`time` for which the portal goes on answering after SIGTERM, not ready, until nobody is sent to it any "+
+			"more; streams end in the second half of it")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	f.authFlags(set)
@@ -107,12 +128,19 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 
 // listenFlags defines the flags about the addresses at which the portal answers.
 func (f *flags) listenFlags(set *flag.FlagSet, env func(string) string) {
-	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"), "`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that ends TLS in front, or give --tls-cert-file")
-	set.StringVar(&f.certFile, "tls-cert-file", "", "`path` of the certificate with which --listen answers over HTTPS, its chain included; the file is read again when it changes")
+	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"),
+		"`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that "+
+			"ends TLS in front, or give --tls-cert-file")
+	set.StringVar(&f.certFile, "tls-cert-file", "", "`path` of the certificate with which --listen answers over "+
+		"HTTPS, its chain included; the file is read again when it changes")
 	set.StringVar(&f.keyFile, "tls-private-key-file", "", "`path` of the key of --tls-cert-file")
-	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(env("POD_IP")), "`address` of the Prometheus metrics, by default port 8081 at $POD_IP; empty, as by default outside a Pod, or 0 switches them off")
-	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the portal makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
-	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
+	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(env("POD_IP")),
+		"`address` of the Prometheus metrics, by default port 8081 at $POD_IP; empty, as by default outside a Pod, "+
+			"or 0 switches them off")
+	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the portal "+
+		"makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
+	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show "+
+		"what is in memory to everybody who reaches it")
 }
 
 // metricsAddress returns the address at which a Pod serves its metrics, or "" outside a Pod.
@@ -125,9 +153,12 @@ func metricsAddress(podIP string) string {
 
 func (f *flags) authFlags(set *flag.FlagSet) {
 	set.StringVar(&f.auth.PublicURL, "public-url", "", "`URL` at which browsers reach the portal: scheme and host")
-	set.DurationVar(&f.life.Idle, "session-idle", f.life.Idle, "`time` without use after which a browser's session ends; a page that is only open is no use. At least 1m")
-	set.DurationVar(&f.life.Max, "session-max", f.life.Max, "`time` after which a browser's session ends, used or not. At most 24h")
-	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; more of them after commas, or by giving the flag again", func(list string) error {
+	set.DurationVar(&f.life.Idle, "session-idle", f.life.Idle, "`time` without use after which a browser's session "+
+		"ends; a page that is only open is no use. At least 1m")
+	set.DurationVar(&f.life.Max, "session-max", f.life.Max, "`time` after which a browser's session ends, used or "+
+		"not. At most 24h")
+	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; more of them after commas, "+
+		"or by giving the flag again", func(list string) error {
 		for one := range strings.SplitSeq(list, ",") {
 			if one = strings.TrimSpace(one); one == "" {
 				return errors.New("it must not be empty")
@@ -136,9 +167,11 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 		}
 		return nil
 	})
-	set.StringVar(&f.auth.CLIClientID, "cli-client-id", "", "the public client `ID` at the provider with which portico login signs in; empty: portico takes ready tokens only")
-	set.Func("cli-scopes", "`scopes`, with spaces between, that portico login asks for; default as for --oidc-scopes. The ID token must have one of --api-audience: "+
-		"make that the CLI's client ID, or add a scope for it", scopes(&f.auth.CLIScopes))
+	set.StringVar(&f.auth.CLIClientID, "cli-client-id", "", "the public client `ID` at the provider with which "+
+		"portico login signs in; empty: portico takes ready tokens only")
+	set.Func("cli-scopes", "`scopes`, with spaces between, that portico login asks for; default as for "+
+		"--oidc-scopes. The ID token must have one of --api-audience: make that the CLI's client ID, or add a "+
+		"scope for it", scopes(&f.auth.CLIScopes))
 }
 
 func (f *flags) check(impersonator string) error {
@@ -178,7 +211,8 @@ func checkRate(r limit.Rate) error {
 		return fmt.Errorf("--api-rate %g: want a number of requests a second, or 0 for no limit", r.PerSecond)
 	}
 	if r.PerSecond < 0 || r.PerSecond > 0 && r.Burst < 1 {
-		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at least 1", r.PerSecond, r.Burst)
+		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at "+
+			"least 1", r.PerSecond, r.Burst)
 	}
 	return nil
 }

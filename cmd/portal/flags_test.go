@@ -42,7 +42,8 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.listen != "127.0.0.1:8080" || f.metrics != "" || f.auth.ClientSecret != "s3cret" || f.auth.Prefix != "oidc:" || f.auth.UsernameClaim != "sub" ||
+	if f.listen != "127.0.0.1:8080" || f.metrics != "" || f.auth.ClientSecret != "s3cret" || f.auth.Prefix != "oidc:" ||
+		f.auth.UsernameClaim != "sub" ||
 		!slices.Equal(f.auth.Audiences, []string{"a", "b"}) ||
 		f.impersonator != (types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}) {
 		t.Errorf("%+v", f)
@@ -50,7 +51,8 @@ func TestFlags(t *testing.T) {
 }
 
 func TestAPodAnswersAtItsAddress(t *testing.T) {
-	f, err := parse(good(t), func(name string) string { return map[string]string{"POD_IP": "10.0.0.7"}[name] }, &bytes.Buffer{})
+	f, err := parse(good(t), func(name string) string { return map[string]string{"POD_IP": "10.0.0.7"}[name] },
+		&bytes.Buffer{})
 	if err != nil || f.listen != "10.0.0.7:8080" || f.metrics != "10.0.0.7:8081" || f.metricsOff() {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -89,18 +91,22 @@ func TestScopesOfCommandLineTools(t *testing.T) {
 
 func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 	for name, want := range map[string]string{
-		"--public-url": "--public-url is needed", "--oidc-issuer-url": "--oidc-issuer-url", "--oidc-client-id": "--oidc-client-id",
-		"--namespace": "--namespace is needed", "--session-key-file": "--session-key-file is needed",
+		"--public-url": "--public-url is needed", "--oidc-issuer-url": "--oidc-issuer-url",
+		"--oidc-client-id": "--oidc-client-id",
+		"--namespace":      "--namespace is needed", "--session-key-file": "--session-key-file is needed",
 	} {
 		args := good(t)
 		i := slices.Index(args, name)
 		args[i+1] = ""
-		if _, err := parse(args, none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := parse(args, none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
 	for want, more := range map[string][]string{
-		"want namespace/name": {"--impersonator", "portico-system/somebody "}, "no namespace can have this name": {"--namespace", "portico-system "}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
+		"want namespace/name": {"--impersonator", "portico-system/somebody "}, "no namespace can have this name": {
+			"--namespace", "portico-system ",
+		}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
 		"nor an address": {"--trusted-proxies", "10.0.0.0/8, proxy"}, "is every address": {"--trusted-proxies", "0.0.0.0/0"},
 		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
 		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
@@ -122,11 +128,13 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"--shutdown-delay-duration 1h0m0s: want 0s to 1m0s":                                               {"--shutdown-delay-duration", "1h"},
 		"--api-rate NaN: want a number of requests a second, or 0 for no limit":                           {"--api-rate", "NaN"},
 	} {
-		if _, err := parse(append(good(t), more...), none, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse(append(good(t), more...), none, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)
 		}
 	}
-	if _, err := parse(good(t)[:10], none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "--api-audience is needed") {
+	if _, err := parse(good(t)[:10], none, &bytes.Buffer{}); err == nil ||
+		!strings.Contains(err.Error(), "--api-audience is needed") {
 		t.Errorf("without an audience: %v", err)
 	}
 }
@@ -136,7 +144,10 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	if err := run(t.Context(), []string{"--help"}, none, io.Discard, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "-cli-client-id", "-session-idle", "-session-max", "openssl rand"} {
+	for _, want := range []string{
+		"-public-url", "-session-key-file", "-impersonator", "-metrics-listen",
+		"-api-audience", "-cli-client-id", "-session-idle", "-session-max", "openssl rand",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s", want)
 		}
@@ -145,7 +156,8 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 
 func TestTheVersionNeedsNoFlags(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--version"}, none, &out, io.Discard); err != nil || !strings.HasPrefix(out.String(), "portal ") {
+	if err := run(t.Context(), []string{"--version"}, none, &out, io.Discard); err != nil ||
+		!strings.HasPrefix(out.String(), "portal ") {
 		t.Errorf("%q, %v", &out, err)
 	}
 }
@@ -168,7 +180,8 @@ func TestRunSaysWhatIsMissing(t *testing.T) {
 		"--tls-cert-file, --tls-private-key-file: ": {"--kubeconfig", kubeconfig, "--tls-cert-file", "/nowhere", "--tls-private-key-file", "/nowhere"},
 		"session keys": {"--kubeconfig", kubeconfig, "--session-key-file", kubeconfig},
 	} {
-		if err := run(t.Context(), append(good(t), more...), none, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run(t.Context(), append(good(t), more...), none, io.Discard, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)
 		}
 	}

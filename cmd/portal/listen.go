@@ -66,7 +66,9 @@ func (f *flags) bindMetrics(ctx context.Context) (net.Listener, error) {
 }
 
 func serving(certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
-	return &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	return &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12, NextProtos: []string{
+		"h2", "http/1.1",
+	}}
 }
 
 // watchCertificate reads the certificate again whenever its files change, until ctx ends.

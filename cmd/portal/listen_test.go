@@ -58,7 +58,8 @@ func TestARenewedCertificateIsServed(t *testing.T) {
 		t.Fatalf("serves %s", got)
 	}
 	writeCertificate(t, f.certFile, f.keyFile, "new.example")
-	for deadline := time.Now().Add(time.Minute); shown(t, l.pages.Addr().String()) != "new.example"; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); shown(t, l.pages.Addr().String()) != "new.example"; time.Sleep(
+		50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the renewed certificate is not served")
 		}

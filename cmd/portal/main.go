@@ -82,7 +82,9 @@ func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
 	group, ctx := errgroup.WithContext(ctx)
 	behind, end := context.WithCancel(context.WithoutCancel(ctx)) // lasts until the last requests have ended
 	defer end()
-	for _, run := range []func(context.Context) error{p.cluster.Run, p.installation.Start, p.provider.Watch, listeners.watchCertificate} {
+	for _, run := range []func(context.Context) error{
+		p.cluster.Run, p.installation.Start, p.provider.Watch, listeners.watchCertificate,
+	} {
 		group.Go(func() error { return run(behind) })
 	}
 	group.Go(func() error {
@@ -107,7 +109,10 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, Prefix: f.auth.Prefix, AskEverywhere: f.everywhere, Log: log})
+	return cluster.New(cfg, kinds, cluster.Options{
+		Impersonator: f.impersonator, Namespace: f.namespace,
+		Prefix: f.auth.Prefix, AskEverywhere: f.everywhere, Log: log,
+	})
 }
 
 // installation checks the cluster regularly, and counts what is missing.
@@ -121,7 +126,8 @@ func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monit
 	if err != nil {
 		return nil, err
 	}
-	m := check.NewMonitor(log, check.Check{Name: "crds", Run: cluster.CRDs}, check.Check{Name: "impersonation", Run: c.Impersonates})
+	m := check.NewMonitor(log, check.Check{Name: "crds", Run: cluster.CRDs},
+		check.Check{Name: "impersonation", Run: c.Impersonates})
 	m.Every = f.look
 	return m, nil
 }
@@ -154,8 +160,10 @@ func (f *flags) handler(p parts) (http.Handler, error) {
 	}
 	return portal.New(portal.Parts{
 		Cluster: p.cluster, Provider: p.provider, Keys: keys, Life: f.life,
-		Pages: pages.New(p.cluster, f.reach(p.provider), p.log).Watching(p.provider.Outage).Naming(f.oidc.groupNames), Installation: p.installation,
-		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: p.log,
+		Pages: pages.New(p.cluster, f.reach(p.provider), p.log).Watching(p.provider.Outage).Naming(
+			f.oidc.groupNames),
+		Installation: p.installation,
+		Assets:       http.HandlerFunc(web.Assets), Clock: now, Log: p.log,
 		Rate: f.rate, Proxies: f.proxies,
 	})
 }

@@ -29,19 +29,34 @@ type oidc struct {
 func (f *flags) providerFlags(set *flag.FlagSet) {
 	set.StringVar(&f.auth.IssuerURL, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider")
 	set.StringVar(&f.auth.ClientID, "oidc-client-id", "", "the portal's client `ID` at the provider")
-	set.StringVar(&f.oidc.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; empty for a public client")
-	set.StringVar(&f.auth.AuthMethod, "oidc-client-auth-method", "", "`way` to show the secret: client_secret_basic or client_secret_post; default: the first of them that the provider says it takes")
-	set.StringVar(&f.auth.ConfirmPrompt, "oidc-confirm-prompt", auth.DefaultConfirmPrompt, "`prompt` with which users are asked to sign in again, for what they do with Secrets: login, or for providers that refuse that, as Google does, select_account, or empty for none")
-	set.Func("oidc-scopes", "`scopes`, with spaces between, that signing in asks for; default: those of \""+auth.DefaultScopes+"\" that the provider says it has. "+
+	set.StringVar(&f.oidc.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; "+
+		"empty for a public client")
+	set.StringVar(&f.auth.AuthMethod, "oidc-client-auth-method", "", "`way` to show the secret: client_secret_basic "+
+		"or client_secret_post; default: the first of them that the provider says it takes")
+	set.StringVar(&f.auth.ConfirmPrompt, "oidc-confirm-prompt", auth.DefaultConfirmPrompt,
+		"`prompt` with which users are asked to sign in again, for what they do with Secrets: login, or for "+
+			"providers that refuse that, as Google does, select_account, or empty for none")
+	set.Func("oidc-scopes", "`scopes`, with spaces between, that signing in asks for; default: those of \""+
+		auth.DefaultScopes+"\" that the provider says it has. "+
 		"Without offline_access a session is renewed when its ID token ends", scopes(&f.auth.Scopes))
-	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "sub", "`claim` that holds the username, as the API server's own setting says. sub is never given to anybody else; preferred_username and email may be changed, or given again, and rights with them")
-	set.StringVar(&f.auth.GroupsClaim, "oidc-groups-claim", "groups", "`claim` that holds the groups, as a list or a single name; or the path to it, as realm_access.roles")
-	set.BoolVar(&f.auth.GroupsOptional, "oidc-groups-optional", false, "let in who has no groups claim, as one who is in no group: for providers that have none, or leave it out where it would be empty. Else that is refused")
-	set.StringVar(&f.oidc.namesFile, "oidc-group-names-file", "", "`path` of a YAML file that says what groups are called, by their IDs at the provider, for pages to show beside the ID; rights go by the ID")
+	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "sub", "`claim` that holds the username, as the API "+
+		"server's own setting says. sub is never given to anybody else; preferred_username and email may be changed, "+
+		"or given again, and rights with them")
+	set.StringVar(&f.auth.GroupsClaim, "oidc-groups-claim", "groups", "`claim` that holds the groups, as a list or a "+
+		"single name; or the path to it, as realm_access.roles")
+	set.BoolVar(&f.auth.GroupsOptional, "oidc-groups-optional", false, "let in who has no groups claim, as one who "+
+		"is in no group: for providers that have none, or leave it out where it would be empty. Else that is refused")
+	set.StringVar(&f.oidc.namesFile, "oidc-group-names-file", "", "`path` of a YAML file that says what groups are "+
+		"called, by their IDs at the provider, for pages to show beside the ID; rights go by the ID")
 	set.StringVar(&f.auth.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes")
-	set.BoolVar(&f.auth.PostLogoutRedirect, "oidc-post-logout-redirect", false, "have the provider's sign-out page lead back to the portal. Register <public URL>"+auth.SignInPath+" there first, as post-logout redirect URI or sign-out URL; most providers refuse one that they do not know")
-	set.BoolVar(&f.oidc.check, "check-oidc", false, "print what the provider says of itself, what signing in would ask it for and what is wrong with that, and end")
-	set.StringVar(&f.oidc.tokenFile, "check-oidc-token", "", "`path` of a file with a token, - for the standard input, of which --check-oidc prints the claims, and which username and groups they give")
+	set.BoolVar(&f.auth.PostLogoutRedirect, "oidc-post-logout-redirect", false,
+		"have the provider's sign-out page lead back to the portal. Register <public URL>"+auth.SignInPath+
+			" there first, as post-logout redirect URI or sign-out URL; most providers refuse one that they do "+
+			"not know")
+	set.BoolVar(&f.oidc.check, "check-oidc", false, "print what the provider says of itself, what signing in would "+
+		"ask it for and what is wrong with that, and end")
+	set.StringVar(&f.oidc.tokenFile, "check-oidc-token", "", "`path` of a file with a token, - for the standard "+
+		"input, of which --check-oidc prints the claims, and which username and groups they give")
 }
 
 func scopes(into *[]string) func(string) error {
@@ -93,7 +108,8 @@ func readGroupNames(path, prefix string) (map[string]string, error) {
 			return nil, fmt.Errorf("%s: group %q: %w", path, id, err)
 		}
 		if other, twice := whose[folded]; twice {
-			return nil, fmt.Errorf("%s: groups %q and %q are both called %q: nobody could tell them apart", path, min(id, other), max(id, other), name)
+			return nil, fmt.Errorf("%s: groups %q and %q are both called %q: nobody could tell them apart", path,
+				min(id, other), max(id, other), name)
 		}
 		if _, taken := byID[name]; taken && name != id {
 			return nil, fmt.Errorf("%s: group %q is called %q, which is the ID of another group", path, id, name)
@@ -114,7 +130,10 @@ func (f *flags) lookAtProvider(ctx context.Context, in io.Reader, out io.Writer)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	n, err := auth.Inspect(ctx, out, auth.Inspection{Config: f.auth, Token: token, GroupNames: f.oidc.groupNames, Now: clock.RealClock{}.Now})
+	n, err := auth.Inspect(ctx, out, auth.Inspection{
+		Config: f.auth, Token: token, GroupNames: f.oidc.groupNames,
+		Now: clock.RealClock{}.Now,
+	})
 	switch {
 	case err != nil:
 		return err

@@ -23,13 +23,17 @@ func written(t *testing.T, content string) string {
 
 func TestFlagsOfTheProvider(t *testing.T) {
 	names := written(t, "0760b6cf-170e: Payments\n3b2b0c93-acd8: Search Team\n")
-	f, err := parse(append(good(t), "--oidc-scopes", " openid  email ", "--oidc-groups-claim", "realm_access.roles", "--oidc-groups-optional",
-		"--oidc-group-names-file", names, "--oidc-client-secret-file", written(t, "s3cret"), "--oidc-client-auth-method", "client_secret_post", "--oidc-confirm-prompt", "select_account"), none, io.Discard)
+	f, err := parse(append(good(t), "--oidc-scopes", " openid  email ", "--oidc-groups-claim", "realm_access.roles",
+		"--oidc-groups-optional",
+		"--oidc-group-names-file", names, "--oidc-client-secret-file", written(t, "s3cret"),
+		"--oidc-client-auth-method", "client_secret_post", "--oidc-confirm-prompt", "select_account"), none, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(f.auth.Scopes, []string{"openid", "email"}) || f.auth.GroupsClaim != "realm_access.roles" || !f.auth.GroupsOptional ||
-		f.auth.AuthMethod != "client_secret_post" || f.auth.ConfirmPrompt != "select_account" || f.oidc.groupNames["oidc:0760b6cf-170e"] != "Payments" || len(f.oidc.groupNames) != 2 {
+	if !slices.Equal(f.auth.Scopes, []string{"openid", "email"}) || f.auth.GroupsClaim != "realm_access.roles" ||
+		!f.auth.GroupsOptional ||
+		f.auth.AuthMethod != "client_secret_post" || f.auth.ConfirmPrompt != "select_account" ||
+		f.oidc.groupNames["oidc:0760b6cf-170e"] != "Payments" || len(f.oidc.groupNames) != 2 {
 		t.Errorf("%+v, %+v", f.auth, f.oidc)
 	}
 	for want, more := range map[string][]string{
@@ -48,7 +52,8 @@ func TestFlagsOfTheProvider(t *testing.T) {
 		"letters that can be read, at most":        {"--oidc-group-names-file", written(t, "a: "+strings.Repeat("x", 400)+"\n")},
 		"without blanks around or two of them tog": {"--oidc-group-names-file", written(t, "a: \"b  c\"\n")},
 	} {
-		if _, err := parse(append(good(t), more...), none, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse(append(good(t), more...), none, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", more, err, want)
 		}
 	}
@@ -57,7 +62,10 @@ func TestFlagsOfTheProvider(t *testing.T) {
 func TestCheckOIDC(t *testing.T) {
 	p := oidctest.New(t)
 	token := p.Token(oidctest.Claims{"aud": "portal", "groups": []string{"dev"}})
-	args := []string{"--check-oidc", "--oidc-issuer-url", p.URL, "--oidc-client-id", "portal", "--oidc-client-secret-file", written(t, "s3cret")}
+	args := []string{
+		"--check-oidc", "--oidc-issuer-url", p.URL, "--oidc-client-id", "portal",
+		"--oidc-client-secret-file", written(t, "s3cret"),
+	}
 	for _, c := range []struct {
 		more []string
 		in   string
@@ -78,7 +86,8 @@ func TestCheckOIDC(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = f.lookAtProvider(t.Context(), strings.NewReader(c.in), &out)
-		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) || !strings.Contains(out.String(), c.says) {
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) ||
+			!strings.Contains(out.String(), c.says) {
 			t.Errorf("%v: %v\n%s", c.more, err, &out)
 		}
 		if said := out.String(); strings.Contains(said, "s3cret") || strings.Contains(said, token) {
@@ -88,7 +97,8 @@ func TestCheckOIDC(t *testing.T) {
 	if err := run(t.Context(), args, none, io.Discard, io.Discard); err != nil {
 		t.Errorf("without a cluster: %v", err)
 	}
-	if _, err := parse([]string{"--check-oidc"}, none, io.Discard); err == nil || !strings.Contains(err.Error(), "--oidc-issuer-url and --oidc-client-id are needed") {
+	if _, err := parse([]string{"--check-oidc"}, none, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "--oidc-issuer-url and --oidc-client-id are needed") {
 		t.Errorf("%v", err)
 	}
 }

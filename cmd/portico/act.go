@@ -25,9 +25,21 @@ func now(at string) any { return at }
 
 var actions = []action{
 	{verb: "reconcile", short: "Check and repair one resource now", done: "will be checked now", annotation: v1alpha1.AnnotationReconcileRequestedAt, value: now},
-	{verb: "pause", short: "Stop Portico from changing one resource; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }, idle: paused("true", "is paused already")},
-	{verb: "resume", short: "Let Portico manage a paused resource again", done: "is managed by Portico again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }, idle: paused("", "is not paused")},
-	{verb: "keep", short: "Cancel a deletion that has not started in AWS", done: "will be kept: Portico creates it again for what stays in AWS", annotation: v1alpha1.AnnotationKeep, value: func(string) any { return "true" }, idle: notDeleted},
+	{
+		verb: "pause", short: "Stop Portico from changing one resource; deleting still works", done: "is paused",
+		annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" },
+		idle: paused("true", "is paused already"),
+	},
+	{
+		verb: "resume", short: "Let Portico manage a paused resource again", done: "is managed by Portico again",
+		annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil },
+		idle: paused("", "is not paused"),
+	},
+	{
+		verb: "keep", short: "Cancel a deletion that has not started in AWS",
+		done: "will be kept: Portico creates it again for what stays in AWS", annotation: v1alpha1.AnnotationKeep,
+		value: func(string) any { return "true" }, idle: notDeleted,
+	},
 	{verb: "restart", short: "Replace the replicas of a web app one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
 }
 
@@ -56,7 +68,8 @@ func (a *app) actCommands() []*cobra.Command {
 			use, example = act.verb+" NAME", "shop"
 		}
 		all = append(all, &cobra.Command{
-			Use: use, Short: act.short, Args: words(1, 2), Example: "  portico " + act.verb + " " + example + " -n payments",
+			Use: use, Short: act.short, Args: words(1, 2), Example: "  portico " + act.verb + " " + example +
+				" -n payments",
 			ValidArgsFunction: a.completeFor(act.kind),
 			RunE:              func(cmd *cobra.Command, args []string) error { return a.act(cmd.Context(), act, args) },
 		})

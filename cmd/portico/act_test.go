@@ -10,7 +10,8 @@ func pausedBucket(is bool) string {
 	if !is {
 		return bucket("a", "True", "")
 	}
-	return strings.Replace(bucket("a", "True", ""), `"annotations": {`, `"annotations": {"portico.dev/paused": "true", `, 1)
+	return strings.Replace(bucket("a", "True", ""), `"annotations": {`,
+		`"annotations": {"portico.dev/paused": "true", `, 1)
 }
 
 func TestActionsSendOneAnnotation(t *testing.T) {
@@ -48,7 +49,8 @@ func TestActionsThatAreNotNeeded(t *testing.T) {
 	} {
 		p := newPortal(t)
 		p.on("GET "+buckets+"/a", 200, pausedBucket(row.paused), "ETag", etag)
-		if _, said := newTerminal(t, p.url).run(0, verb, "bucket", "a"); !strings.EqualFold(said, row.says) || len(p.bodies) > 0 {
+		if _, said := newTerminal(t, p.url).run(0, verb, "bucket", "a"); !strings.EqualFold(said, row.says) ||
+			len(p.bodies) > 0 {
 			t.Errorf("%s says %q and sends %v, want %q", verb, said, p.bodies, row.says)
 		}
 	}

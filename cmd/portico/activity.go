@@ -27,7 +27,8 @@ events: about an hour. It does not show what was done with kubectl. Without -n i
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.activity(cmd.Context(), f) },
 	}
-	cmd.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you have access to, whatever $PORTICO_NAMESPACE says")
+	cmd.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you have access to, whatever "+
+		"$PORTICO_NAMESPACE says")
 	cmd.Flags().Int64Var(&f.limit, "limit", 50, "how `many` at most, up to 500")
 	a.outputFlag(cmd, &f.format, plainFormats)
 	return cmd

@@ -16,7 +16,8 @@ func TestActivityIsListed(t *testing.T) {
 	p.on("GET /activity?limit=50", 200, both)
 	p.on("GET /activity?limit=50&namespace=search", 200, none)
 	p.on("GET /activity?limit=5&namespace=payments", 200, both)
-	p.on("GET /activity?limit=50&namespace=theirs", 403, `{"detail": "you are not allowed to list events in namespace theirs"}`)
+	p.on("GET /activity?limit=50&namespace=theirs", 403,
+		`{"detail": "you are not allowed to list events in namespace theirs"}`)
 	for line, c := range map[string]struct {
 		code       int
 		shown, say string

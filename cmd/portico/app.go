@@ -75,20 +75,25 @@ resource, 6 no access.`,
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.server, "server", "", "`address` of the portal; default: $PORTICO_SERVER, else where you logged in last")
-	flags.StringVarP(&a.namespace, "namespace", "n", "", "`namespace` of your team; default: $PORTICO_NAMESPACE, else the only one you have")
-	flags.BoolVar(&a.plainHTTP, "plain-http", false, "send the token without TLS to another machine; anyone on the network can read it")
+	flags.StringVar(&a.server, "server", "", "`address` of the portal; default: $PORTICO_SERVER, else where you "+
+		"logged in last")
+	flags.StringVarP(&a.namespace, "namespace", "n", "", "`namespace` of your team; default: $PORTICO_NAMESPACE, "+
+		"else the only one you have")
+	flags.BoolVar(&a.plainHTTP, "plain-http", false, "send the token without TLS to another machine; anyone on the "+
+		"network can read it")
 	flags.StringVar(&a.caFile, "ca-file", "", "`path` of more certificates to trust; default: $PORTICO_CA_FILE")
 	_ = root.MarkPersistentFlagFilename("ca-file", "pem", "crt", "cer")    // the flag is there
 	_ = root.RegisterFlagCompletionFunc("namespace", a.completeNamespaces) // the flag is there
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "look", Title: "Look closer:"},
 		&cobra.Group{ID: "session", Title: "Login:"}, &cobra.Group{ID: "admin", Title: "For admins of a cluster:"})
-	group(root, "use", a.kindsCommand(), a.getCommand(), a.requestCommand(), a.applyCommand(), a.editCommand(), a.waitCommand(), a.deleteCommand())
+	group(root, "use", a.kindsCommand(), a.getCommand(), a.requestCommand(), a.applyCommand(), a.editCommand(),
+		a.waitCommand(), a.deleteCommand())
 	group(root, "use", a.actCommands()...)
 	group(root, "use", a.scaleCommand(), a.rollbackCommand())
 	group(root, "use", a.secretCommand(), a.connectCommand())
 	group(root, "use", a.teamCommand())
-	group(root, "look", a.describeCommand(), a.eventsCommand(), a.historyCommand(), a.deletedCommand(), a.activityCommand(), a.logsCommand())
+	group(root, "look", a.describeCommand(), a.eventsCommand(), a.historyCommand(), a.deletedCommand(),
+		a.activityCommand(), a.logsCommand())
 	group(root, "session", a.loginCommand(), a.logoutCommand(), a.whoamiCommand())
 	group(root, "admin", a.sessionsCommand(), a.checkCommand(), a.backupCommand(), a.restoreCommand())
 	root.AddCommand(a.versionCommand())

@@ -19,7 +19,8 @@ func (a *app) applyCommand() *cobra.Command {
 	var files []string
 	f := applyFlags{}
 	cmd := &cobra.Command{
-		Use: "apply -f FILE", Short: "Create or change the resources in files", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "apply -f FILE", Short: "Create or change the resources in files", Args: words(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Apply creates the resources in the files that do not exist yet, and gives the others the spec that the file has. It adds and changes
 labels and annotations, and removes none. It does not overwrite what somebody else changes at the same time.
 
@@ -70,7 +71,8 @@ func (a *app) apply(ctx context.Context, files []string, f applyFlags) error {
 		if !f.wait {
 			break
 		}
-		if err := a.ready(ctx, ch.target, ch.written, max(end.Sub(a.clock.Now()), time.Second).Round(time.Second)); err != nil {
+		if err := a.ready(ctx, ch.target, ch.written, max(end.Sub(a.clock.Now()), time.Second).Round(
+			time.Second)); err != nil {
 			return err
 		}
 	}
@@ -150,11 +152,14 @@ func withWanted(live, want *object) *object {
 }
 
 // putAgain writes an object that somebody else changed since it was read, unless that would undo their change.
-func (a *app) putAgain(ctx context.Context, t target, before *result, want *object, dry bool) (changed, now *result, err error) {
+func (a *app) putAgain(ctx context.Context, t target, before *result, want *object, dry bool) (
+	changed, now *result, err error,
+) {
 	now, err = t.current(ctx)
 	switch {
 	case client.StatusOf(err) == http.StatusNotFound || err == nil && now.Object.GetUID() != before.Object.GetUID():
-		return nil, nil, errors.New("somebody else deleted it in the meantime: nothing was overwritten; apply again if it is still wanted")
+		return nil, nil, errors.New("somebody else deleted it in the meantime: nothing was overwritten; apply again " +
+			"if it is still wanted")
 	case err != nil:
 		return nil, nil, err
 	}
@@ -166,8 +171,8 @@ func (a *app) putAgain(ctx context.Context, t target, before *result, want *obje
 		}
 	}
 	if len(lost) > 0 {
-		return nil, nil, fmt.Errorf("somebody else changed %s in the meantime, and the file says otherwise: nothing was overwritten; "+
-			"compare with portico get -o yaml, and apply again when the file is right", andList(lost))
+		return nil, nil, fmt.Errorf("somebody else changed %s in the meantime, and the file says otherwise: nothing "+
+			"was overwritten; compare with portico get -o yaml, and apply again when the file is right", andList(lost))
 	}
 	changed, err = a.put(ctx, t, next, now.ETag, dry)
 	if client.StatusOf(err) == http.StatusPreconditionFailed {

@@ -10,7 +10,8 @@ import (
 // written returns a bucket in payments with the fields that a user writes.
 func written(uid, spec, annotations string) string {
 	return `{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": "a", "namespace": "payments", "uid": "` + uid +
-		`", "annotations": {` + annotations + `}}, "spec": {"providerRef": {"name": "aws"}, "deletionPolicy": "Retain"` + spec + `}}`
+		`", "annotations": {` + annotations +
+		`}}, "spec": {"providerRef": {"name": "aws"}, "deletionPolicy": "Retain"` + spec + `}}`
 }
 
 const file = "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: a, namespace: payments}\n" +
@@ -46,7 +47,8 @@ func TestApplyOverwritesNothingThatOthersChange(t *testing.T) {
 				p.then("GET "+buckets+"/a", 200, c.now, "ETag", `"2"`)
 			}
 			for _, status := range c.puts {
-				p.then("PUT "+buckets+"/a", status, map[int]string{changed: mine, refused: `{"detail": "it is another one"}`}[status])
+				p.then("PUT "+buckets+"/a", status,
+					map[int]string{changed: mine, refused: `{"detail": "it is another one"}`}[status])
 			}
 			term := newTerminal(t, p.url)
 			term.in = strings.NewReader(file)
@@ -75,10 +77,12 @@ func TestApplyKeepsWhatOthersAnnotated(t *testing.T) {
 }
 
 func TestFilesAreTakenAsKubectlTakesThem(t *testing.T) {
-	one := "kind: S3Bucket\napiVersion: portico.dev/v1alpha1\nmetadata:\n  name: a\nspec:\n  providerRef:\n    name: aws\n"
+	one := "kind: S3Bucket\napiVersion: portico.dev/v1alpha1\nmetadata:\n  name: a\nspec:\n  providerRef:\n    " +
+		"name: aws\n"
 	two := strings.Replace(one, "name: a\n", "name: b\n", 1)
 	asJSON := func(name string) string {
-		return `{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": "` + name + `"}, "spec": {"providerRef": {"name": "aws"}}}`
+		return `{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": "` + name +
+			`"}, "spec": {"providerRef": {"name": "aws"}}}`
 	}
 	utf16 := func(text string) string {
 		out := "\xff\xfe"
@@ -156,7 +160,10 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 
 func TestAFolderIsAppliedFileByFile(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"b.yml": strings.Replace(file, "name: a,", "name: b,", 1), "a.yaml": file, "README.md": "hello", "deeper/c.yaml": "hello"} {
+	for name, text := range map[string]string{
+		"b.yml": strings.Replace(file, "name: a,", "name: b,", 1), "a.yaml": file,
+		"README.md": "hello", "deeper/c.yaml": "hello",
+	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -173,14 +180,16 @@ func TestAFolderIsAppliedFileByFile(t *testing.T) {
 	if want := "bucket a in payments created (dry run)\nbucket b in payments created (dry run)\n"; out != want {
 		t.Errorf("says %q, want %q", out, want)
 	}
-	if _, said := newTerminal(t, p.url).run(2, "apply", "-f", t.TempDir()); !strings.Contains(said, "has no files that end in .yaml") {
+	if _, said := newTerminal(t, p.url).run(2, "apply", "-f", t.TempDir()); !strings.Contains(
+		said, "has no files that end in .yaml") {
 		t.Errorf("says %q", said)
 	}
 }
 
 func TestWhatGetPrintsCanBeApplied(t *testing.T) {
 	p := newPortal(t)
-	p.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("a", "True", "")+`,`+bucket("b", "True", "")+`]}`)
+	p.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("a", "True", "")+`,`+
+		bucket("b", "True", "")+`]}`)
 	for _, name := range []string{"a", "b"} {
 		p.on("GET "+buckets+"/"+name, 200, bucket(name, "True", ""), "ETag", etag)
 		p.on("PUT "+buckets+"/"+name, 200, bucket(name, "True", ""))
@@ -189,7 +198,8 @@ func TestWhatGetPrintsCanBeApplied(t *testing.T) {
 		term := newTerminal(t, p.url)
 		printed, _ := term.run(0, "get", "-n", "payments", "-o", format)
 		term.in = strings.NewReader(printed)
-		if out, _ := term.run(0, "apply", "-f", "-"); out != "bucket a in payments unchanged\nbucket b in payments unchanged\n" {
+		if out, _ := term.run(0, "apply", "-f", "-"); out != "bucket a in payments unchanged\nbucket b in payments "+
+			"unchanged\n" {
 			t.Errorf("-o %s, applied: %s", format, out)
 		}
 	}
@@ -208,7 +218,8 @@ func TestApplyWaitsForAllThatItWrote(t *testing.T) {
 			"and no longer than it may", snapshot(bucket("b", "False", "the name is taken")),
 			[]string{"--timeout", "1s"},
 			3,
-			"portico: bucket b in payments is not ready after 1s (Needs you: The name is taken); it goes on without you, look with portico describe\n",
+			"portico: bucket b in payments is not ready after 1s (Needs you: The name is taken); it goes on without " +
+				"you, look with portico describe\n",
 		},
 		{"but not without a change", "", []string{"--dry-run"}, 2, "portico: --dry-run changes nothing, so that there is nothing to wait for: leave out --wait\n"},
 	} {
@@ -222,7 +233,8 @@ func TestApplyWaitsForAllThatItWrote(t *testing.T) {
 			p.on("GET "+buckets+"/b?watch=true", 200, c.stream)
 			term := newTerminal(t, p.url)
 			term.in = strings.NewReader(two)
-			if _, said := term.run(c.code, append([]string{"apply", "-f", "-", "--wait"}, c.args...)...); !strings.HasSuffix(said, c.want) {
+			if _, said := term.run(c.code,
+				append([]string{"apply", "-f", "-", "--wait"}, c.args...)...); !strings.HasSuffix(said, c.want) {
 				t.Errorf("said %q, want %q", said, c.want)
 			}
 		})

@@ -27,7 +27,8 @@ func (s *saving) add(cmd *cobra.Command) {
 func (a *app) backupCommand() *cobra.Command {
 	var s saving
 	cmd := &cobra.Command{
-		Use: "backup", Short: "Save what Portico keeps in a cluster, as YAML", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "backup", Short: "Save what Portico keeps in a cluster, as YAML", Args: words(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Backup writes what portico restore needs when the cluster is lost: every resource of Portico's kinds, their namespaces and
 the bindings of Portico's roles. It talks to Kubernetes with your kubeconfig, not to the portal.
 
@@ -134,7 +135,8 @@ func (a *app) restore(ctx context.Context, s saving) error {
 		return err
 	}
 	for _, kept := range plan.Kept {
-		a.say("%s is there and differs: it stays as it is. --overwrite gives it the content of the backup.", clean(kept))
+		a.say("%s is there and differs: it stays as it is. --overwrite gives it the content of the backup.",
+			clean(kept))
 	}
 	if err := a.carryOut(ctx, cluster, plan, s.yes); err != nil {
 		return err
@@ -160,7 +162,8 @@ func (a *app) carryOut(ctx context.Context, cluster *backup.Cluster, plan *backu
 	}
 	done := 0
 	if err := cluster.Apply(ctx, plan, func(backup.Step) { done++ }); err != nil {
-		return hinted(err, fmt.Sprintf("Done so far: %d of %d. What is done stays; run it again to go on.", done, len(plan.Steps)))
+		return hinted(err, fmt.Sprintf("Done so far: %d of %d. What is done stays; run it again to go on.", done,
+			len(plan.Steps)))
 	}
 	a.say("Done: %d.", done)
 	return nil

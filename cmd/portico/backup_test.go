@@ -14,18 +14,25 @@ func TestBackupAndRestoreExplainWhatIsInTheWay(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		switch r.URL.Path {
 		case "/api/v1/namespaces/kube-system":
-			_, _ = w.Write([]byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}`))
+			_,
+				_ = w.Write(
+				[]byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}`))
 		case "/api/v1/namespaces":
 			_, _ = w.Write([]byte(`{"apiVersion": "v1", "kind": "NamespaceList", "items": []}`))
 		default:
 			w.WriteHeader(http.StatusNotFound)
-			_, _ = w.Write([]byte(`{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`))
+			_,
+				_ = w.Write(
+				[]byte(
+					`{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}`))
 		}
 	}))
 	defer empty.Close()
 	there := filepath.Join(t.TempDir(), "there.yaml")
 	saved := filepath.Join(t.TempDir(), "saved.yaml")
-	for path, text := range map[string]string{there: "mine", saved: "apiVersion: backup.portico.dev/v1\nkind: Backup\nclusterID: c\n"} {
+	for path, text := range map[string]string{
+		there: "mine", saved: "apiVersion: backup.portico.dev/v1\nkind: Backup\nclusterID: c\n",
+	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,8 @@ type checking struct {
 func (a *app) checkCommand() *cobra.Command {
 	var c checking
 	cmd := &cobra.Command{
-		Use: "check", Short: "Tell what a cluster needs for Portico, and repair it", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "check", Short: "Tell what a cluster needs for Portico, and repair it", Args: words(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Check shows a cluster admin what this version of Portico needs and does not find, each with what to do. It talks to
 Kubernetes with your kubeconfig, not to the portal.
 
@@ -101,7 +102,8 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 	}
 	done := 0
 	if err := cluster.Apply(ctx, steps, func(check.Step) { done++ }); err != nil {
-		return hinted(err, fmt.Sprintf("Done so far: %d of %d. What is done stays; run it again to go on.", done, len(steps)))
+		return hinted(err, fmt.Sprintf("Done so far: %d of %d. What is done stays; run it again to go on.", done,
+			len(steps)))
 	}
 	a.say("Done.")
 	return nil

@@ -13,7 +13,8 @@ import (
 func kubeconfigOf(t *testing.T, server string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	text := "{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: '" + server + "'}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}"
+	text := "{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: '" + server +
+		"'}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +38,23 @@ func TestCheckExplainsWhatIsInTheWay(t *testing.T) {
 	}{
 		"no kubeconfig": {[]string{"--kubeconfig", "/does/not/exist"}, 1, nil, []string{"portico: finding the cluster: ", "\n  Name a kubeconfig with --kubeconfig"}},
 		"no such context": {
-			[]string{"--kubeconfig", kubeconfigOf(t, old.URL), "--context", "x"}, 1, nil, []string{`context "x" does not exist`, "--context"},
+			[]string{"--kubeconfig", kubeconfigOf(t, old.URL), "--context", "x"},
+			1, nil,
+			[]string{`context "x" does not exist`, "--context"},
 		},
-		"nobody answers":        {[]string{"--kubeconfig", kubeconfigOf(t, "http://127.0.0.1:1")}, 1, nil, []string{"ask the API server for its version", "refused"}},
-		"nobody can be asked":   {[]string{"--fix"}, 2, nil, []string{"--fix needs --yes where nobody can be asked"}},
-		"two things at once":    {[]string{"--fix", "--before"}, 2, nil, []string{"leave one out"}},
-		"an unknown format":     {[]string{"-o", "wide"}, 2, nil, []string{`-o "wide"`}},
-		"an old Kubernetes":     {[]string{"--before", "--kubeconfig", kubeconfigOf(t, old.URL)}, 1, []string{"✗   Kubernetes version", "v1.33.1 is older than 1.36", "upgrade Kubernetes", "–   Gateway API"}, []string{"the cluster lacks what Portico needs"}},
+		"nobody answers":      {[]string{"--kubeconfig", kubeconfigOf(t, "http://127.0.0.1:1")}, 1, nil, []string{"ask the API server for its version", "refused"}},
+		"nobody can be asked": {[]string{"--fix"}, 2, nil, []string{"--fix needs --yes where nobody can be asked"}},
+		"two things at once":  {[]string{"--fix", "--before"}, 2, nil, []string{"leave one out"}},
+		"an unknown format":   {[]string{"-o", "wide"}, 2, nil, []string{`-o "wide"`}},
+		"an old Kubernetes": {
+			[]string{"--before", "--kubeconfig", kubeconfigOf(t, old.URL)},
+			1,
+			[]string{
+				"✗   Kubernetes version", "v1.33.1 is older than 1.36", "upgrade Kubernetes",
+				"–   Gateway API",
+			},
+			[]string{"the cluster lacks what Portico needs"},
+		},
 		"the same for programs": {[]string{"--before", "-o", "json", "--kubeconfig", kubeconfigOf(t, old.URL)}, 1, []string{`"ok": false`, `"state": "lacking"`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,8 @@ type connectFlags struct {
 func (a *app) connectCommand() *cobra.Command {
 	f := connectFlags{}
 	cmd := &cobra.Command{
-		Use: "connect [KIND] NAME", Short: "Connect to a database with psql or mysql, or say how to reach something", Args: words(1, 2),
+		Use: "connect [KIND] NAME", Short: "Connect to a database with psql or mysql, or say how to reach something",
+		Args: words(1, 2),
 		Long: `Connect looks up where a database answers, tries whether it can be reached from here, asks for its password, and starts psql or
 mysql, which must be installed. You sign in as a user of your own, which reads, and writes if you are an owner of the team; it is created
 when you ask, and dropped 24 hours after you asked for it last. The team sees an event that you did. --master signs in as the master
@@ -43,8 +44,10 @@ its end as --address. Of other kinds, connect prints the address, and a command 
 	}
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the command, without the password, and do nothing")
 	cmd.Flags().BoolVar(&f.showPassword, "show-password", false, "print the password, and do nothing else")
-	cmd.Flags().BoolVar(&f.master, "master", false, "sign in as the master user of a database, which is for owners, and not as yourself")
-	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to instead of the database's own: the end of a tunnel")
+	cmd.Flags().BoolVar(&f.master, "master", false, "sign in as the master user of a database, which is for owners, "+
+		"and not as yourself")
+	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to instead of the database's own: the "+
+		"end of a tunnel")
 	return cmd
 }
 
@@ -92,7 +95,8 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 // requested.
 func (a *app) printCommand(t target, db database) error {
 	if t.kind.Name == v1alpha1.KindRDSInstance {
-		a.say("This is the master user. portico connect %s --master --show-password shows its password. Without --print you sign in as yourself.", clean(t.name))
+		a.say("This is the master user. portico connect %s --master --show-password shows its password. Without "+
+			"--print you sign in as yourself.", clean(t.name))
 	}
 	_, err := fmt.Fprintln(a.out, db.command())
 	return err
@@ -113,15 +117,20 @@ func (a *app) databaseAs(ctx context.Context, t target, user *object, address st
 	if err != nil {
 		return db, err
 	}
-	db.user, db.name = catalog.TextAt(user, "status", "username"), cmp.Or(catalog.TextAt(user, "status", "database"), db.name)
+	db.user, db.name = catalog.TextAt(user, "status", "username"),
+		cmp.Or(catalog.TextAt(user, "status", "database"), db.name)
 	if db.user == "" {
-		return db, hinted(fmt.Errorf("%s is not in the database yet", clean(refOf(t.kind, t.name))), "Wait for it with portico wait "+clean(refOf(t.kind, t.name))+".")
+		return db, hinted(fmt.Errorf("%s is not in the database yet", clean(refOf(t.kind, t.name))),
+			"Wait for it with portico wait "+clean(refOf(t.kind, t.name))+".")
 	}
 	return db, nil
 }
 
 // connectable are the kinds with an address to connect to, in the order in which a bare name is looked up.
-var connectable = []string{v1alpha1.KindRDSInstance, v1alpha1.KindSQSQueue, v1alpha1.KindS3Bucket, v1alpha1.KindSNSTopic, v1alpha1.KindEC2Instance}
+var connectable = []string{
+	v1alpha1.KindRDSInstance, v1alpha1.KindSQSQueue, v1alpha1.KindS3Bucket,
+	v1alpha1.KindSNSTopic, v1alpha1.KindEC2Instance,
+}
 
 // reachable returns the object in the arguments; the kind can be left out.
 func (a *app) reachable(ctx context.Context, args []string) (target, *object, error) {
@@ -164,7 +173,8 @@ func (a *app) sayHow(t target, obj *object) error {
 		command = "aws ssm start-session --target " + shellWord(status("instanceID"))
 	}
 	if address == "" {
-		return hinted(fmt.Errorf("%s%s has no address yet", refOf(t.kind, t.name), inWords(t.namespace)), "Wait for it with portico wait "+refOf(t.kind, t.name)+".")
+		return hinted(fmt.Errorf("%s%s has no address yet", refOf(t.kind, t.name), inWords(t.namespace)),
+			"Wait for it with portico wait "+refOf(t.kind, t.name)+".")
 	}
 	if _, err := fmt.Fprintln(a.out, clean(address)); err != nil || command == "" {
 		return err
@@ -187,7 +197,8 @@ func databaseOf(obj *object, address string) (database, error) {
 	db.port = strconv.FormatInt(port, 10)
 	if db.host == "" || port == 0 {
 		name := obj.GetName()
-		return db, hinted(fmt.Errorf("database %s has no address yet", clean(name)), "Wait for it with portico wait database "+clean(name)+".")
+		return db, hinted(fmt.Errorf("database %s has no address yet", clean(name)),
+			"Wait for it with portico wait database "+clean(name)+".")
 	}
 	db.at = net.JoinHostPort(db.host, db.port)
 	if address == "" {

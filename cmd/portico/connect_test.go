@@ -68,7 +68,8 @@ func TestPsqlIsStartedWithThePasswordInItsEnvironment(t *testing.T) {
 	p.on("POST "+databases+"/db/reveal", 200, thePass)
 	term, r := desk(t, p)
 	out, said := term.run(0, "connect", "db")
-	if r.path != "/usr/bin/psql" || !slices.Equal(r.args, []string{"--host=db.example", "--port=5432", "--username=owner", "--dbname=ledger"}) ||
+	if r.path != "/usr/bin/psql" ||
+		!slices.Equal(r.args, []string{"--host=db.example", "--port=5432", "--username=owner", "--dbname=ledger"}) ||
 		!slices.Equal(r.env, []string{`PGPASSWORD=p4ss"word\`, "PGSSLMODE=require"}) {
 		t.Errorf("started %+v", r)
 	}
@@ -83,10 +84,15 @@ func TestMysqlReadsThePasswordFromAFileOfItsOwn(t *testing.T) {
 	p.on("POST "+databases+"/db/reveal", 200, thePass)
 	term, r := desk(t, p)
 	out, said := term.run(0, "connect", "database/db", "--address", "127.0.0.1:3307")
-	if r.path != "/usr/bin/mysql" || !slices.Equal(r.args[1:], []string{"--host=127.0.0.1", "--port=3307", "--user=owner", "--protocol=TCP", "--database=ledger"}) || len(r.env) > 0 {
+	if r.path != "/usr/bin/mysql" ||
+		!slices.Equal(r.args[1:], []string{
+			"--host=127.0.0.1", "--port=3307", "--user=owner", "--protocol=TCP",
+			"--database=ledger",
+		}) || len(r.env) > 0 {
 		t.Errorf("started %+v", r)
 	}
-	if r.file != "[client]\npassword=\"p4ss\\\"word\\\\\"\n" || r.mode != 0o600 || strings.Contains(strings.Join(r.args, " ")+out+said, "p4ss") {
+	if r.file != "[client]\npassword=\"p4ss\\\"word\\\\\"\n" || r.mode != 0o600 ||
+		strings.Contains(strings.Join(r.args, " ")+out+said, "p4ss") {
 		t.Errorf("the file %q has the mode %o", r.file, r.mode)
 	}
 	if _, err := os.Stat(strings.TrimPrefix(r.args[0], "--defaults-file=")); !os.IsNotExist(err) {
@@ -105,16 +111,25 @@ func TestNobodyIsShownAPasswordInVain(t *testing.T) {
 		code                   int
 		says                   []string
 	}{
-		{"no way", "postgres", "db.example", false, nil, func(d *terminal) { d.dials = func(context.Context, string) error { return refused } }, 1, []string{
-			"cannot be reached from here at db.example:5432: i/o timeout", "It is private", "ssh -L 5432:db.example:5432 BASTION", "--address 127.0.0.1:5432",
+		{"no way", "postgres", "db.example", false, nil, func(d *terminal) {
+			d.dials = func(context.Context, string) error { return refused }
+		}, 1, []string{
+			"cannot be reached from here at db.example:5432: i/o timeout", "It is private",
+			"ssh -L 5432:db.example:5432 BASTION", "--address 127.0.0.1:5432",
 		}},
-		{"no way to a public one", "postgres", "db.example", true, nil, func(d *terminal) { d.dials = func(context.Context, string) error { return refused } }, 1, []string{
+		{"no way to a public one", "postgres", "db.example", true, nil, func(d *terminal) {
+			d.dials = func(context.Context, string) error { return refused }
+		}, 1, []string{
 			"db.example:5432", "publicly accessible", "allow port 5432",
 		}},
-		{"no tunnel", "postgres", "db.example", false, []string{"--address", "127.0.0.1:6000"}, func(d *terminal) { d.dials = func(context.Context, string) error { return refused } }, 1, []string{
+		{"no tunnel", "postgres", "db.example", false, []string{"--address", "127.0.0.1:6000"}, func(d *terminal) {
+			d.dials = func(context.Context, string) error { return refused }
+		}, 1, []string{
 			"nothing answers at 127.0.0.1:6000", "ssh -L 6000:db.example:5432 BASTION",
 		}},
-		{"no psql", "postgres", "db.example", false, nil, func(d *terminal) { d.find = func(string) (string, error) { return "", errors.New("no") } }, 1, []string{
+		{"no psql", "postgres", "db.example", false, nil, func(d *terminal) {
+			d.find = func(string) (string, error) { return "", errors.New("no") }
+		}, 1, []string{
 			"psql is not installed here", "apt install postgresql-client",
 		}},
 		{"no mysql", "mariadb", "db.example", false, nil, func(d *terminal) { d.find = func(string) (string, error) { return "", errors.New("no") } }, 1, []string{"mysql is not installed here"}},
@@ -146,9 +161,11 @@ func TestNobodyIsShownAPasswordInVain(t *testing.T) {
 func TestConnectingCanBeRefused(t *testing.T) {
 	p := newPortal(t)
 	p.alone(instance("postgres", "db.example", false))
-	p.on("POST "+databases+"/db/reveal", 403, `{"status": 403, "detail": "you are not allowed to get secrets in namespace payments"}`)
+	p.on("POST "+databases+"/db/reveal", 403,
+		`{"status": 403, "detail": "you are not allowed to get secrets in namespace payments"}`)
 	term, r := desk(t, p)
-	if _, said := term.run(6, "connect", "db"); !strings.Contains(said, "you are not allowed to get secrets") || r.path != "" {
+	if _, said := term.run(6, "connect", "db"); !strings.Contains(said, "you are not allowed to get secrets") ||
+		r.path != "" {
 		t.Errorf("said %q, started %+v", said, r)
 	}
 	p.on("POST "+databases+"/db/reveal", 200, thePass)
@@ -163,20 +180,24 @@ func TestWhatConnectPrints(t *testing.T) {
 	p.alone(instance("postgres", "db.example", false))
 	p.on("POST "+databases+"/db/reveal", 200, thePass)
 	term, r := desk(t, p)
-	if out, _ := term.run(0, "connect", "db", "--print"); out != "psql --host=db.example --port=5432 --username=owner --dbname=ledger\n" || p.times("POST "+databases+"/db/reveal") > 0 {
+	if out, _ := term.run(0, "connect", "db", "--print"); out != "psql --host=db.example --port=5432 "+
+		"--username=owner --dbname=ledger\n" || p.times("POST "+databases+"/db/reveal") > 0 {
 		t.Errorf("prints %q", out)
 	}
-	if out, said := term.run(0, "connect", "db", "--show-password"); out != "p4ss\"word\\\n" || said != "" || r.path != "" {
+	if out, said := term.run(0, "connect", "db", "--show-password"); out != "p4ss\"word\\\n" || said != "" ||
+		r.path != "" {
 		t.Errorf("shows %q and says %q", out, said)
 	}
 	term.run(2, "connect", "db", "--print", "--show-password")
-	p.on("GET "+queues+"/jobs", 200, `{"kind": "SQSQueue", "metadata": {"name": "jobs", "namespace": "payments"}, "status": {"queueURL": "https://sqs.example/1/jobs", "region": "eu-west-1"}}`, "ETag", etag)
+	p.on("GET "+queues+"/jobs", 200,
+		`{"kind": "SQSQueue", "metadata": {"name": "jobs", "namespace": "payments"}, "status": {"queueURL": "https://sqs.example/1/jobs", "region": "eu-west-1"}}`, "ETag", etag)
 	if out, said := term.run(0, "connect", "queue", "jobs"); out != "https://sqs.example/1/jobs\n" ||
 		!strings.Contains(said, "aws sqs receive-message --queue-url https://sqs.example/1/jobs --region eu-west-1") {
 		t.Errorf("prints %q, says %q", out, said)
 	}
 	term.run(2, "connect", "queue", "jobs", "--address", "a:1")
-	p.on("GET "+queues+"/jobs", 200, `{"kind": "SQSQueue", "metadata": {"name": "jobs", "namespace": "payments"}}`, "ETag", etag)
+	p.on("GET "+queues+"/jobs", 200, `{"kind": "SQSQueue", "metadata": {"name": "jobs", "namespace": "payments"}}`,
+		"ETag", etag)
 	if _, said := term.run(1, "connect", "queue/jobs"); !strings.Contains(said, "has no address yet") {
 		t.Errorf("says %q", said)
 	}
@@ -187,7 +208,8 @@ func TestWhatConnectPrints(t *testing.T) {
 	for _, plural := range []string{"sqsqueues", "s3buckets", "snstopics", "ec2instances"} {
 		p.on("GET /namespaces/payments/"+plural+"/shop", 404, noSuch)
 	}
-	p.on("GET /namespaces/payments/webapps/shop", 200, `{"kind": "WebApp", "metadata": {"name": "shop", "namespace": "payments"}, "status": {"url": "https://shop.example.com"}}`, "ETag", etag)
+	p.on("GET /namespaces/payments/webapps/shop", 200,
+		`{"kind": "WebApp", "metadata": {"name": "shop", "namespace": "payments"}, "status": {"url": "https://shop.example.com"}}`, "ETag", etag)
 	if out, said := term.run(0, "connect", "shop"); out != "https://shop.example.com\n" || said != "" {
 		t.Errorf("prints %q, says %q", out, said)
 	}
@@ -203,16 +225,19 @@ func TestADatabaseUserIsConnectedAs(t *testing.T) {
 	p.alone(instance("postgres", "db.example", false))
 	p.on("GET "+users+"/reports", 200, user(""), "ETag", etag)
 	term, r := desk(t, p)
-	if _, said := term.run(1, "connect", "databaseuser/reports", "--print"); !strings.Contains(said, "is not in the database yet") || !strings.Contains(said, "portico wait ") {
+	if _, said := term.run(1, "connect", "databaseuser/reports", "--print"); !strings.Contains(
+		said, "is not in the database yet") || !strings.Contains(said, "portico wait ") {
 		t.Errorf("says %q", said)
 	}
 	p.on("GET "+users+"/reports", 200, user("reports_1"), "ETag", etag)
-	if out, _ := term.run(0, "connect", "databaseuser/reports", "--print"); out != "psql --host=db.example --port=5432 --username=reports_1 --dbname=sales\n" {
+	if out, _ := term.run(0, "connect", "databaseuser/reports", "--print"); out != "psql --host=db.example "+
+		"--port=5432 --username=reports_1 --dbname=sales\n" {
 		t.Errorf("prints %q", out)
 	}
 	p.on("POST "+users+"/reports/reveal", 200, `{"password": "secret", "username": "reports_2", "database": "sales"}`)
 	term.run(0, "connect", "databaseuser/reports")
-	if !slices.Equal(r.args, []string{"--host=db.example", "--port=5432", "--username=reports_2", "--dbname=sales"}) || !slices.Contains(r.env, "PGPASSWORD=secret") || p.times("POST "+databases+"/db/reveal") > 0 {
+	if !slices.Equal(r.args, []string{"--host=db.example", "--port=5432", "--username=reports_2", "--dbname=sales"}) ||
+		!slices.Contains(r.env, "PGPASSWORD=secret") || p.times("POST "+databases+"/db/reveal") > 0 {
 		t.Errorf("started %+v, asked %v", r, p.asked)
 	}
 	p.on("GET "+databases+"/db", 404, noSuch)
@@ -222,9 +247,11 @@ func TestADatabaseUserIsConnectedAs(t *testing.T) {
 func TestANameOfSeveralKindsNeedsOne(t *testing.T) {
 	p := newPortal(t)
 	p.alone(instance("postgres", "db.example", false))
-	p.on("GET "+queues+"/db", 200, `{"kind": "SQSQueue", "metadata": {"name": "db", "namespace": "payments"}}`, "ETag", etag)
+	p.on("GET "+queues+"/db", 200, `{"kind": "SQSQueue", "metadata": {"name": "db", "namespace": "payments"}}`, "ETag",
+		etag)
 	term, _ := desk(t, p)
-	if _, said := term.run(2, "connect", "db"); !strings.Contains(said, "there is a database db and a message queue db: name the kind too") {
+	if _, said := term.run(2, "connect", "db"); !strings.Contains(
+		said, "there is a database db and a message queue db: name the kind too") {
 		t.Errorf("says %q", said)
 	}
 	for _, plural := range []string{"rdsinstances", "sqsqueues"} {

@@ -34,7 +34,8 @@ type dbClient struct {
 }
 
 var psql = dbClient{
-	program: "psql", install: "It comes with PostgreSQL: apt install postgresql-client, dnf install postgresql, or brew install libpq.",
+	program: "psql", install: "It comes with PostgreSQL: apt install postgresql-client, dnf install postgresql, or " +
+		"brew install libpq.",
 	args: func(db database) []string {
 		args := []string{"--host=" + db.host, "--port=" + db.port, "--username=" + db.user}
 		if db.name == "" {
@@ -45,7 +46,8 @@ var psql = dbClient{
 }
 
 var mysql = dbClient{
-	program: "mysql", install: "It comes with MySQL and MariaDB: apt install default-mysql-client, dnf install mysql, or brew install mysql-client.",
+	program: "mysql", install: "It comes with MySQL and MariaDB: apt install default-mysql-client, dnf install " +
+		"mysql, or brew install mysql-client.",
 	args: func(db database) []string {
 		args := []string{"--host=" + db.host, "--port=" + db.port, "--user=" + db.user, "--protocol=TCP"}
 		if db.name != "" {
@@ -70,7 +72,8 @@ func (db database) client() (dbClient, bool) {
 func (db database) command() string {
 	c, ok := db.client()
 	if !ok {
-		return fmt.Sprintf("host %s, port %s, user %s, database %s", clean(db.host), clean(db.port), clean(db.user), clean(db.name))
+		return fmt.Sprintf("host %s, port %s, user %s, database %s", clean(db.host), clean(db.port), clean(db.user),
+			clean(db.name))
 	}
 	all := []string{c.program}
 	for _, arg := range c.args(db) {
@@ -83,7 +86,8 @@ func (db database) command() string {
 func (a *app) startClient(ctx context.Context, t target, db database, master bool) error {
 	c, ok := db.client()
 	if !ok {
-		return hinted(fmt.Errorf("there is no client known here for %s: connect with yours to %s", clean(db.engine), db.command()),
+		return hinted(fmt.Errorf("there is no client known here for %s: connect with yours to %s", clean(db.engine),
+			db.command()),
 			"portico connect "+clean(t.name)+" --master --show-password tells the password of that user.")
 	}
 	path, err := a.find(c.program)
@@ -121,10 +125,12 @@ func unreachable(db database, cause error) error {
 		return hinted(fmt.Errorf("nothing answers at %s: %w", clean(net.JoinHostPort(db.host, db.port)), cause),
 			"Open the tunnel first, such as ssh -L "+clean(db.port+":"+db.at)+" BASTION.")
 	}
-	why := "It is private: it answers inside its network only. Ask for a VPN into it, or for a bastion and a tunnel: ssh -L " + clean(db.port+":"+db.at) +
+	why := "It is private: it answers inside its network only. Ask for a VPN into it, or for a bastion and a tunnel: " +
+		"ssh -L " + clean(db.port+":"+db.at) +
 		" BASTION, and then add --address 127.0.0.1:" + clean(db.port) + "."
 	if db.public {
-		why = "It is publicly accessible: perhaps its security group does not let your address in. Ask who keeps it to allow port " + clean(db.port) + " from where you are."
+		why = "It is publicly accessible: perhaps its security group does not let your address in. Ask who keeps it " +
+			"to allow port " + clean(db.port) + " from where you are."
 	}
 	return hinted(fmt.Errorf("the database cannot be reached from here at %s: %w", clean(db.at), cause), why)
 }

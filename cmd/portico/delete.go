@@ -26,7 +26,8 @@ func (a *app) deleteCommand() *cobra.Command {
 		Long: `Delete says what will be lost and asks you to type the name of the resource. In scripts, which cannot answer, it needs --confirm
 with the name, or --yes, which does not delete what is protected. If the resource changes after you were asked, nothing is deleted.
 A resource in use is not deleted either: first delete what uses it, or remove it from the spec of what uses it.`,
-		Example:           "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments --confirm reports --wait",
+		Example: "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments " +
+			"--confirm reports --wait",
 		ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !how.decided() && !dry && !a.asks {
@@ -55,7 +56,8 @@ A resource in use is not deleted either: first delete what uses it, or remove it
 	}
 	cmd.Flags().BoolVar(&how.yes, "yes", false, "do not ask; what is protected is not deleted")
 	cmd.Flags().StringVar(&how.name, "confirm", "", "confirm the deletion by the name of the resource, and do not ask")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it can be deleted, but delete nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it can be deleted, but delete "+
+		"nothing")
 	a.waitFlags(cmd, &wait, &timeout, "wait until it is gone")
 	return cmd
 }
@@ -91,8 +93,11 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 // askName describes a deletion, asks for the object's name and returns it. It does not ask if the object is in use.
 func (a *app) askName(ctx context.Context, t target, o *object) (string, error) {
 	if users := status.UsersOf(o); users != "" {
-		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: first delete what uses it, or remove %s from its spec. Nothing was deleted",
-			refOf(t.kind, t.name), inWords(t.namespace), users, t.name)}
+		return "", &forbiddenError{
+			fmt.Sprintf("%s%s is in use by %s: first delete what uses it, or remove %s from its spec. Nothing was "+
+				"deleted",
+				refOf(t.kind, t.name), inWords(t.namespace), users, t.name),
+		}
 	}
 	a.say("%s", a.loss(t, o))
 	typed, err := a.line(ctx, fmt.Sprintf("Type the name %s to delete it: ", clean(t.name)))
@@ -104,8 +109,10 @@ func (a *app) askName(ctx context.Context, t target, o *object) (string, error) 
 
 // explainRefusal explains how to confirm a deletion, if that was missing.
 func (a *app) explainRefusal(t target, err error) error {
-	if client.StatusOf(err) == http.StatusForbidden && strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"=") {
-		return &forbiddenError{fmt.Sprintf("%s%s is deleted only with a confirmation: add --confirm %s. Nothing was deleted",
+	if client.StatusOf(err) == http.StatusForbidden && strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+
+		"=") {
+		return &forbiddenError{fmt.Sprintf("%s%s is deleted only with a confirmation: add --confirm %s. Nothing was "+
+			"deleted",
 			refOf(t.kind, t.name), inWords(t.namespace), t.name)}
 	}
 	return err
@@ -116,7 +123,8 @@ func (a *app) deleteDry(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.objects().Delete(ctx, t.name, client.DeleteOptions{IfMatch: got.ETag, DryRun: dryRun, Confirm: t.name}); err != nil {
+	if _, err := t.objects().Delete(
+		ctx, t.name, client.DeleteOptions{IfMatch: got.ETag, DryRun: dryRun, Confirm: t.name}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(a.out, a.loss(t, &got.Object))

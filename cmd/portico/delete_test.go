@@ -34,7 +34,8 @@ func TestDeletingAsksForTheName(t *testing.T) {
 			if slices.Contains(p.asked, sent) != (c.code == 0) {
 				t.Errorf("asked %q", p.asked)
 			}
-			if !c.yes && !strings.Contains(said, "bucket a in payments will be forgotten by Portico; what it stands for in AWS stays.") {
+			if !c.yes && !strings.Contains(said, "bucket a in payments will be forgotten by Portico; what it stands "+
+				"for in AWS stays.") {
 				t.Errorf("does not say what is lost: %s", said)
 			}
 		})
@@ -46,23 +47,29 @@ func TestAScriptConfirmsByTheName(t *testing.T) {
 	p := newPortal(t)
 	p.on("GET "+buckets+"/a", 200, bucket("a", "True", ""), "ETag", etag)
 	p.on("DELETE "+buckets+"/a?confirm=a", 202, bucket("a", "True", ""))
-	p.on("DELETE "+buckets+"/a", 403, `{"status": 403, "detail": "kubectl annotate s3buckets a portico.dev/confirm-deletion=a"}`, "Content-Type", "application/problem+json")
+	p.on("DELETE "+buckets+"/a", 403,
+		`{"status": 403, "detail": "kubectl annotate s3buckets a portico.dev/confirm-deletion=a"}`, "Content-Type",
+		"application/problem+json")
 	newTerminal(t, p.url).run(0, "delete", "bucket", "a", "--confirm", "a")
-	if _, said := newTerminal(t, p.url).run(exitForbidden, "delete", "bucket", "a", "--yes"); !strings.Contains(said, "add --confirm a") {
+	if _, said := newTerminal(t, p.url).run(exitForbidden, "delete", "bucket", "a", "--yes"); !strings.Contains(
+		said, "add --confirm a") {
 		t.Errorf("does not say how to confirm: %s", said)
 	}
-	if _, said := newTerminal(t, p.url).run(exitUsage, "delete", "bucket", "a", "--confirm", "b"); !strings.Contains(said, "--confirm says b, and the resource is called a") {
+	if _, said := newTerminal(t, p.url).run(exitUsage, "delete", "bucket", "a", "--confirm", "b"); !strings.Contains(
+		said, "--confirm says b, and the resource is called a") {
 		t.Errorf("does not say that the name is another one: %s", said)
 	}
 }
 
 func TestWhatIsInUseIsNotAskedAbout(t *testing.T) {
 	p := newPortal(t)
-	used := strings.Replace(bucket("a", "True", ""), `"status": {`, `"status": {"usedBy": [{"kind": "WebApp", "name": "shop"}], `, 1)
+	used := strings.Replace(bucket("a", "True", ""), `"status": {`,
+		`"status": {"usedBy": [{"kind": "WebApp", "name": "shop"}], `, 1)
 	p.on("GET "+buckets+"/a", 200, used, "ETag", etag)
 	term := newTerminal(t, p.url)
 	term.in, term.asks = strings.NewReader("a\n"), true
-	if _, said := term.run(exitForbidden, "delete", "bucket", "a"); !strings.Contains(said, "in use by WebApp shop") || strings.Contains(said, "Type the name") {
+	if _, said := term.run(exitForbidden, "delete", "bucket", "a"); !strings.Contains(said, "in use by WebApp shop") ||
+		strings.Contains(said, "Type the name") {
 		t.Errorf("said %s", said)
 	}
 }

@@ -22,7 +22,8 @@ const (
 func (a *app) deletedCommand() *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
-		Use: "deleted", Short: "List what AWS still has of deleted resources, and how to get it back", Args: words(0, 0),
+		Use: "deleted", Short: "List what AWS still has of deleted resources, and how to get it back",
+		Args: words(0, 0),
 		Long: `Deleted lists resources that you chose to keep in AWS when you deleted them, and final snapshots of databases. AWS charges for
 them until somebody deletes them there. AWS shows them a few minutes late. For each one, the command that gets it back is shown:
 a kept resource is managed again as it is, and a snapshot becomes a new database. Replace each VALUE

@@ -17,22 +17,26 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	p.on("GET "+leftOfPayments, 200, `{"items": [], "problems": [], "pending": true}`)
 	p.then("GET "+leftOfPayments, 200, all)
 	out, said := newTerminal(t, p.url).run(0, "deleted", "-n", "payments")
-	for _, want := range []string{"RDSInstance   ledger    snapshot   ledger-final-1     aws       eu-west-1   postgres 16.3, 40 GiB\n", "S3Bucket      reports   kept "} {
+	for _, want := range []string{"RDSInstance   ledger    snapshot   ledger-final-1     aws       eu-west-1   " +
+		"postgres 16.3, 40 GiB\n", "S3Bucket      reports   kept "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s\nlacks %s", out, want)
 		}
 	}
 	for _, want := range []string{
 		"Not complete: AWS account dev, region eu-west-1: denied\n",
-		"portico request rdsinstance ledger-restored -n payments --set providerRef=aws --set region=eu-west-1 --set engine=postgres --set restoreFrom.snapshotIdentifier=ledger-final-1 --set dbInstanceClass=VALUE\n",
-		"portico request s3bucket reports -n payments --set providerRef=aws --set region=us-east-1 --set bucketName=payments-reports --set deletionPolicy=Retain\n",
+		"portico request rdsinstance ledger-restored -n payments --set providerRef=aws --set region=eu-west-1 --set " +
+			"engine=postgres --set restoreFrom.snapshotIdentifier=ledger-final-1 --set dbInstanceClass=VALUE\n",
+		"portico request s3bucket reports -n payments --set providerRef=aws --set region=us-east-1 --set " +
+			"bucketName=payments-reports --set deletionPolicy=Retain\n",
 		"# S3Bucket twice exists again: delete that one first to manage it's again\n",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s\nlacks %s", said, want)
 		}
 	}
-	if out, _ := newTerminal(t, p.url).run(0, "deleted", "-n", "payments", "-o", "json"); !strings.Contains(out, `"nameInUse": true`) {
+	if out, _ := newTerminal(t, p.url).run(0, "deleted", "-n", "payments", "-o", "json"); !strings.Contains(
+		out, `"nameInUse": true`) {
 		t.Error(out)
 	}
 }
@@ -50,7 +54,8 @@ func TestNothingLeftOfDeletedResources(t *testing.T) {
 	} {
 		p := newPortal(t)
 		p.on("GET "+leftOfPayments, c.status, c.body)
-		if out, said := newTerminal(t, p.url).run(c.code, "deleted", "-n", "payments"); out != "" || !strings.Contains(said, c.says) || name == "an account" && strings.Contains(said, "nothing left") {
+		if out, said := newTerminal(t, p.url).run(c.code, "deleted", "-n", "payments"); out != "" ||
+			!strings.Contains(said, c.says) || name == "an account" && strings.Contains(said, "nothing left") {
 			t.Errorf("%s: %s\n%s", name, out, said)
 		}
 	}

@@ -24,7 +24,8 @@ const latest = 10
 
 func (a *app) describeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "describe [KIND] NAME", Short: "Show one resource: its status, progress, details and latest events", Args: words(1, 2),
+		Use: "describe [KIND] NAME", Short: "Show one resource: its status, progress, details and latest events",
+		Args: words(1, 2),
 		Long: `Describe shows what the page of a resource in the portal shows: its status and the reason, where to connect, the steps on the way
 to Ready, the versions of a web app, and the latest events. Leave out the kind if no other resource has the name.`,
 		Example:           "  portico describe orders -n payments\n  portico describe database orders -n payments",

@@ -26,7 +26,8 @@ the meantime, nothing is overwritten, and your file is kept.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			editor := cmp.Or(a.env("VISUAL"), a.env("EDITOR"))
 			if editor == "" {
-				return usagef("with which editor? Set EDITOR, such as EDITOR=nano; or use portico get -o yaml and portico apply -f")
+				return usagef("with which editor? Set EDITOR, such as EDITOR=nano; or use portico get -o yaml and " +
+					"portico apply -f")
 			}
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {

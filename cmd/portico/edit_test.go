@@ -19,7 +19,15 @@ func TestEditing(t *testing.T) {
 	}{
 		{"nothing", []string{"Retain"}, reply{}, 0, "Nothing has changed.", 0, nil},
 		{"one field", []string{"Delete"}, reply{status: 200, body: bucket("a", "True", "")}, 0, "Changed bucket a in payments.", 1, nil},
-		{"what the portal refuses, given up", []string{"Burn", "Burn"}, reply{status: 422, body: `{"detail": "not valid", "errors": [{"location": "body.spec.deletionPolicy", "message": "is odd"}]}`}, 1, "is kept in", 1, nil},
+		{
+			"what the portal refuses, given up",
+			[]string{"Burn", "Burn"},
+			reply{
+				status: 422,
+				body:   `{"detail": "not valid", "errors": [{"location": "body.spec.deletionPolicy", "message": "is odd"}]}`,
+			},
+			1, "is kept in", 1, nil,
+		},
 		{"what somebody else changed", []string{"Delete"}, reply{status: 412, body: `{"detail": "it is another one"}`}, 1, "somebody else changed it", 1, nil},
 		{"an editor that fails", []string{"Delete"}, reply{}, 1, "the editor vi failed", 0, context.DeadlineExceeded},
 	} {
@@ -36,7 +44,8 @@ func TestEditing(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if n > 0 && !strings.HasPrefix(string(b), "#portico: not valid\n#portico:   spec.deletionPolicy: is odd\n") {
+				if n > 0 && !strings.HasPrefix(string(b), "#portico: not valid\n#portico:   spec.deletionPolicy: "+
+					"is odd\n") {
 					t.Errorf("the second file begins with %q", b)
 				}
 				n++
@@ -56,7 +65,8 @@ func TestEditing(t *testing.T) {
 					puts++
 				}
 			}
-			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); puts != c.puts || n != len(c.edits) || (len(left) == 0) != (c.code == 0) {
+			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); puts != c.puts || n != len(c.edits) ||
+				(len(left) == 0) != (c.code == 0) {
 				t.Errorf("%d PUTs, %d edits, %d files left", puts, n, len(left))
 			}
 		})

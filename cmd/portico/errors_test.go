@@ -81,7 +81,8 @@ func TestWithoutALogin(t *testing.T) {
 		t.Errorf("without a server: %s", said)
 	}
 	c.vars = map[string]string{"PORTICO_SERVER": "portal.example.com"}
-	if _, said := c.run(4, "get"); !strings.Contains(said, "you are not logged in at https://portal.example.com: run portico login") {
+	if _, said := c.run(4, "get"); !strings.Contains(
+		said, "you are not logged in at https://portal.example.com: run portico login") {
 		t.Errorf("without a session: %s", said)
 	}
 	c.vars["PORTICO_TOKEN_FILE"] = "/nowhere/at/all"

@@ -51,7 +51,8 @@ func (a *app) readFiles(path string) ([]document, error) {
 		all = append(all, docs...)
 	}
 	if len(all) == 0 {
-		return nil, usagef("%s has no files that end in .yaml, .yml or .json with resources in them; folders below it are not read", path)
+		return nil, usagef("%s has no files that end in .yaml, .yml or .json with resources in them; folders below "+
+			"it are not read", path)
 	}
 	return all, nil
 }

@@ -33,15 +33,19 @@ The status is one word: Ready, In progress, Needs you, Paused or Deleting.`,
   portico get --status needs-you --watch
   portico get bucket reports -n payments -o yaml`,
 		ValidArgsFunction: a.completeObjects,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.get(cmd.Context(), slashed(args), f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.get(cmd.Context(), slashed(args), f)
+		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you have access to, whatever $PORTICO_NAMESPACE says")
+	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you have access to, whatever "+
+		"$PORTICO_NAMESPACE says")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "keep showing what changes, until you interrupt it")
 	flags.StringVar(&f.Status, "status", "", "only what is in this `state`: "+orList(slugs()))
 	flags.StringVarP(&f.LabelSelector, "selector", "l", "", "only what has these `labels`, such as team=search,!trial")
 	flags.StringVarP(&f.Q, "query", "q", "", "only what has these `words` in name, kind, endpoint or requester")
-	flags.StringVar(&f.Sort, "sort", "", "by `what`: name, age (newest first) or status (what needs you first); -name reverses the order")
+	flags.StringVar(&f.Sort, "sort", "", "by `what`: name, age (newest first) or status (what needs you first); "+
+		"-name reverses the order")
 	a.outputFlag(cmd, &f.format, formats)
 	a.complete(cmd, "status", slugs())
 	return cmd
@@ -223,7 +227,8 @@ func (w *watching) show(change client.Change[object]) error {
 	case change.Object != nil:
 		list = []object{*change.Object}
 	case change.Left != nil:
-		w.say("%s %s%s: %s", change.Left.Kind, clean(change.Left.Name), inWords(change.Left.Namespace), change.Left.Reason)
+		w.say("%s %s%s: %s", change.Left.Kind, clean(change.Left.Name), inWords(change.Left.Namespace),
+			change.Left.Reason)
 		return nil
 	}
 	if w.format == "json" {
@@ -249,7 +254,9 @@ func (w *watching) show(change client.Change[object]) error {
 const pageSize = 500
 
 func (a *app) complete(cmd *cobra.Command, flag string, words []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, so string) ([]string, cobra.ShellCompDirective) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, so string) (
+		[]string, cobra.ShellCompDirective,
+	) {
 		return startingWith(words, so), cobra.ShellCompDirectiveNoFileComp
 	}) // the flag is there
 }

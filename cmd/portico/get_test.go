@@ -8,7 +8,8 @@ import (
 func TestObjectsInEachFormat(t *testing.T) {
 	p := newPortal(t)
 	p.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("a", "True", "")+`], "next": "x"}`)
-	p.on("GET /resources?cursor=x&limit=500&namespace=payments", 200, `{"items": [`+bucket("b", "False", "AWS says \u001b[31mno")+`]}`)
+	p.on("GET /resources?cursor=x&limit=500&namespace=payments", 200, `{"items": [`+
+		bucket("b", "False", "AWS says \u001b[31mno")+`]}`)
 	c := newTerminal(t, p.url)
 	for format, want := range map[string]string{
 		"name": "s3bucket/a\ns3bucket/b\n",
@@ -54,8 +55,10 @@ func TestColoursAreForPeopleWhoWantThem(t *testing.T) {
 
 func TestFiltersAreTheServersWork(t *testing.T) {
 	p := newPortal(t)
-	p.on("GET /resources?kind=s3buckets&labelSelector=team%3Da&limit=500&q=x&sort=-age&status=ready", 200, `{"items": []}`)
-	_, said := newTerminal(t, p.url).run(0, "get", "buckets", "-l", "team=a", "-q", "x", "--sort", "-age", "--status", "ready")
+	p.on("GET /resources?kind=s3buckets&labelSelector=team%3Da&limit=500&q=x&sort=-age&status=ready", 200,
+		`{"items": []}`)
+	_, said := newTerminal(t, p.url).run(0, "get", "buckets", "-l", "team=a", "-q", "x", "--sort", "-age", "--status",
+		"ready")
 	if !strings.Contains(said, "There is nothing here.") {
 		t.Errorf("an empty list says %q", said)
 	}
@@ -76,7 +79,10 @@ func TestKindsGoByAllTheirNames(t *testing.T) {
 	for _, k := range []string{"queue", "queues", "message-queue", "sqs"} {
 		c.run(0, "get", k, "a", "-o", "name")
 	}
-	for name, want := range map[string]string{"bukcet": "did you mean bucket?", "providers": "did you mean aws-account?", "zzzzzzzzzzzz": "see portico kinds"} {
+	for name, want := range map[string]string{
+		"bukcet":    "did you mean bucket?",
+		"providers": "did you mean aws-account?", "zzzzzzzzzzzz": "see portico kinds",
+	} {
 		if _, said := c.run(2, "get", name); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", name, said)
 		}
@@ -85,8 +91,10 @@ func TestKindsGoByAllTheirNames(t *testing.T) {
 
 func TestWhatIsNoObjectHasFormatsToo(t *testing.T) {
 	p := newPortal(t)
-	p.on("GET "+buckets+"/a/events", 200, `{"items": [{"type": "Normal", "reason": "Created", "message": "made it", "count": 2, "time": "2026-01-02T03:00:05Z"}]}`)
-	p.on("GET /catalog", 200, `{"items": [{"kind": "S3Bucket", "title": "Bucket", "resource": "s3buckets", "help": "A bucket. It holds files.", "shortNames": ["s3"], "canCreate": true}]}`)
+	p.on("GET "+buckets+"/a/events", 200,
+		`{"items": [{"type": "Normal", "reason": "Created", "message": "made it", "count": 2, "time": "2026-01-02T03:00:05Z"}]}`)
+	p.on("GET /catalog", 200,
+		`{"items": [{"kind": "S3Bucket", "title": "Bucket", "resource": "s3buckets", "help": "A bucket. It holds files.", "shortNames": ["s3"], "canCreate": true}]}`)
 	c := newTerminal(t, p.url)
 	for line, want := range map[string]string{
 		"whoami -o json":          `"username": "oidc:jane"`,
@@ -103,7 +111,10 @@ func TestWhatIsNoObjectHasFormatsToo(t *testing.T) {
 			t.Errorf("%s shows %q and says %q, want %q", line, out, said, want)
 		}
 	}
-	for line, want := range map[string]string{"whoami -o name": "want table, json or yaml", "kinds bucket -o json": "leave out -o json"} {
+	for line, want := range map[string]string{
+		"whoami -o name":       "want table, json or yaml",
+		"kinds bucket -o json": "leave out -o json",
+	} {
 		if _, said := c.run(2, strings.Fields(line)...); !strings.Contains(said, want) {
 			t.Errorf("%s says %q", line, said)
 		}
@@ -112,7 +123,8 @@ func TestWhatIsNoObjectHasFormatsToo(t *testing.T) {
 
 func TestKindsThatMayNotBeListedAreNamed(t *testing.T) {
 	f := newPortal(t)
-	f.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("logs", "True", "")+`], "forbidden": ["sqsqueues", "webapps"]}`)
+	f.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("logs", "True", "")+
+		`], "forbidden": ["sqsqueues", "webapps"]}`)
 	out, said := newTerminal(t, f.url).run(0, "get", "-n", "payments", "-o", "name")
 	if out != "s3bucket/logs\n" || said != "left out, because you have no access to them here: sqsqueues, webapps\n" {
 		t.Errorf("shows %q and says %q", out, said)

@@ -78,7 +78,8 @@ func TestEveryCommandHasAnExampleAndCompletion(t *testing.T) {
 // commandOf returns the command line of a name of every; names of commands below another have hyphens of their own.
 func commandOf(name string) string {
 	command := strings.Replace(name, "-", " ", 1)
-	return strings.NewReplacer("portico team-", "portico team ", "portico sessions-", "portico sessions ", "portico secret-", "portico secret ").Replace(command)
+	return strings.NewReplacer("portico team-", "portico team ", "portico sessions-", "portico sessions ",
+		"portico secret-", "portico secret ").Replace(command)
 }
 
 func TestTheDocumentationNamesEveryCommand(t *testing.T) {
@@ -95,7 +96,8 @@ func TestTheDocumentationNamesEveryCommand(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	p := newPortal(t)
-	p.on("GET /resources?kind=s3buckets&limit=500", 200, `{"items": [`+bucket("alpha", "True", "")+`,`+bucket("beta", "True", "")+`]}`)
+	p.on("GET /resources?kind=s3buckets&limit=500", 200, `{"items": [`+bucket("alpha", "True", "")+`,`+
+		bucket("beta", "True", "")+`]}`)
 	p.on("GET /resources?limit=500", 200, `{"items": [`+bucket("alpha", "True", "")+`]}`)
 	c := newTerminal(t, p.url)
 	for line, want := range map[string]string{
@@ -111,7 +113,8 @@ func TestCompletion(t *testing.T) {
 		"request poolg":                           ":4",
 		"wait bucket x --for d":                   "deleted\n:4",
 	} {
-		if out, _ := c.run(0, append([]string{"__complete"}, strings.Fields(line)...)...); !strings.HasPrefix(out, want) {
+		if out, _ := c.run(0, append([]string{"__complete"}, strings.Fields(line)...)...); !strings.HasPrefix(
+			out, want) {
 			t.Errorf("%s offers %q, want %q", line, out, want)
 		}
 	}
@@ -135,7 +138,10 @@ func TestTheDocumentationTellsEveryExitCode(t *testing.T) {
 		}
 		told = append(told, n)
 	}
-	if want := []int{0, exitError, exitUsage, exitTimeout, exitLogin, exitNotFound, exitForbidden, exitInterrupted}; !slices.Equal(told, want) {
+	if want := []int{
+		0, exitError, exitUsage, exitTimeout, exitLogin, exitNotFound, exitForbidden,
+		exitInterrupted,
+	}; !slices.Equal(told, want) {
 		t.Errorf("docs/cli.md tells of %v, and there are %v", told, want)
 	}
 }

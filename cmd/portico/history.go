@@ -45,7 +45,8 @@ func (a *app) history(ctx context.Context, t target, format string) error {
 	}
 	rows := a.table("VERSION", "AGE", "CHANGED BY", "WITH", "CHANGED")
 	for i, v := range past.Items {
-		rows.add(fmt.Sprint(v.Generation), a.since(v.Time), cmp.Or(v.ChangedBy, "unknown"), cmp.Or(v.ChangedWith, "unknown"), changedIn(past.Items, i))
+		rows.add(fmt.Sprint(v.Generation), a.since(v.Time), cmp.Or(v.ChangedBy, "unknown"),
+			cmp.Or(v.ChangedWith, "unknown"), changedIn(past.Items, i))
 	}
 	return rows.write()
 }

@@ -17,7 +17,8 @@ func TestTheHistoryOfAResourceIsListed(t *testing.T) {
 	p.on("GET "+buckets+"/a/history", 200, past)
 	p.on("GET "+buckets+"/late/history", 200, late)
 	p.on("GET "+buckets+"/new/history", 200, `{"items": []}`)
-	p.on("GET "+buckets+"/theirs/history", 403, `{"detail": "you are not allowed to get s3buckets in namespace payments"}`)
+	p.on("GET "+buckets+"/theirs/history", 403,
+		`{"detail": "you are not allowed to get s3buckets in namespace payments"}`)
 	for line, c := range map[string]struct {
 		code       int
 		shown, say string

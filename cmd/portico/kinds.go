@@ -131,7 +131,8 @@ func (a *app) kindsCommand() *cobra.Command {
 					return err
 				}
 				if format != "table" {
-					return usagef("the fields of a kind are a table: leave out -o %s. The OpenAPI document of the portal has them as a schema", format)
+					return usagef("the fields of a kind are a table: leave out -o %s. The OpenAPI document of the "+
+						"portal has them as a schema", format)
 				}
 				return a.fields(k)
 			}
@@ -147,7 +148,8 @@ func (a *app) listKinds(ctx context.Context, format string) error {
 	if err != nil {
 		return err
 	}
-	offered, err := c.ListCatalog(ctx, client.ListCatalogOptions{Namespace: cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE"))})
+	offered, err := c.ListCatalog(
+		ctx, client.ListCatalogOptions{Namespace: cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE"))})
 	if err != nil {
 		return err
 	}

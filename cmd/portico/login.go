@@ -16,7 +16,8 @@ func (a *app) loginCommand() *cobra.Command {
 	var device bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "login [SERVER]", Short: "Log in at a portal", Args: words(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "login [SERVER]", Short: "Log in at a portal", Args: words(0, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Login opens a browser to sign you in where the portal does. Where there is none, such as over SSH, it prints an address and a
 code for a browser elsewhere. The portal is remembered for all other commands.
 
@@ -40,7 +41,8 @@ PORTICO_TOKEN_FILE to a file that has it.`,
 		},
 	}
 	cmd.Flags().BoolVar(&device, "device", false, "print an address and a code even if there is a browser here")
-	cmd.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "the longest wait for you, a `duration` such as 30s, 10m or 2h")
+	cmd.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "the longest wait for you, a `duration` such as "+
+		"30s, 10m or 2h")
 	return cmd
 }
 
@@ -58,7 +60,8 @@ func (a *app) login(ctx context.Context, device bool) error {
 		return fmt.Errorf("asking %s how to log in: %w", server, err)
 	}
 	if known.ClientID == "" {
-		return fmt.Errorf("%s has no login for the command line: set PORTICO_TOKEN to a token for %s, or ask its admins for --cli-client-id",
+		return fmt.Errorf("%s has no login for the command line: set PORTICO_TOKEN to a token for %s, or ask its "+
+			"admins for --cli-client-id",
 			server, strings.Join(known.Audiences, " or "))
 	}
 	via, err := a.via()
@@ -97,7 +100,8 @@ func (a *app) greet(ctx context.Context, server string, s *session.Session) erro
 
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout", Short: "Forget the login at a portal", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "logout", Short: "Forget the login at a portal", Args: words(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			server, err := a.address()
 			if err != nil {

@@ -21,10 +21,13 @@ func (a *app) logsCommand() *cobra.Command {
 		Long:              "Logs prints the last lines of one Pod of a web app: of the newest one, if none is named.",
 		Example:           "  portico logs shop -n payments -f\n  portico logs shop -n payments --tail 1000 --previous",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.logs(cmd.Context(), args, opts, follow) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.logs(cmd.Context(), args, opts, follow)
+		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is written, until the container ends or you interrupt it")
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is written, until the container ends or you "+
+		"interrupt it")
 	flags.StringVar(&opts.Pod, "pod", "", "`name` of the Pod; default: the newest")
 	flags.StringVarP(&opts.Container, "container", "c", "", "`name` of the container; default: that of the web app")
 	flags.Int64Var(&opts.Tail, "tail", 200, "how `many` of the last lines, 5000 at most")

@@ -19,9 +19,34 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 		shown          []string
 		said           string
 	}{
-		{"all of it", reply{status: 200, body: allowed}, reply{status: 200, body: checked}, 0, []string{"Last checked:    60s ago: all is as declared", "Messages:        7", "Normal   Created   4m    2       made it"}, ""},
-		{"without the right to events", reply{status: 403, body: forbidden}, reply{status: 200, body: checked}, 0, []string{"all is as declared"}, "The events are not shown: you are not allowed to list events in namespace payments\n"},
-		{"without the right to checks", reply{status: 200, body: allowed}, reply{status: 403, body: `{"detail": "you are not allowed to get it"}`}, 0, []string{"made it"}, "The checks are not shown: you are not allowed to get it\n"},
+		{
+			"all of it",
+			reply{status: 200, body: allowed},
+			reply{status: 200, body: checked},
+			0,
+			[]string{
+				"Last checked:    60s ago: all is as declared", "Messages:        7",
+				"Normal   Created   4m    2       made it",
+			},
+			"",
+		},
+		{
+			"without the right to events",
+			reply{status: 403, body: forbidden},
+			reply{status: 200, body: checked},
+			0,
+			[]string{"all is as declared"},
+			"The events are not shown: you are not allowed to list events in " +
+				"namespace payments\n",
+		},
+		{
+			"without the right to checks",
+			reply{status: 200, body: allowed},
+			reply{status: 403, body: `{"detail": "you are not allowed to get it"}`},
+			0,
+			[]string{"made it"},
+			"The checks are not shown: you are not allowed to get it\n",
+		},
 		{"while events cannot be read", reply{status: 500, body: `{"detail": "went wrong"}`}, reply{status: 200, body: checked}, 1, []string{"all is as declared"}, "portico: went wrong\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,7 +69,10 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 
 // nowhere makes the portal respond 404 for objects with the name, of any kind.
 func (f *fake) nowhere(name string) {
-	for _, plural := range []string{"s3buckets", "rdsinstances", "databaseusers", "gatewayhostnamerequests", "sqsqueues", "accessbindings", "snstopics", "ec2instances", "webapps"} {
+	for _, plural := range []string{
+		"s3buckets", "rdsinstances", "databaseusers", "gatewayhostnamerequests",
+		"sqsqueues", "accessbindings", "snstopics", "ec2instances", "webapps",
+	} {
 		f.on("GET /namespaces/payments/"+plural+"/"+name, 404, noSuch)
 	}
 }
@@ -58,7 +86,8 @@ func TestDescribingByNameAlone(t *testing.T) {
 	term := newTerminal(t, p.url)
 	out, _ := term.run(0, "describe", "shop")
 	for _, want := range []string{
-		"Kind:            Web app (WebApp)", "Rolled out              waiting                    Not started yet.", "Ready                   done\n",
+		"Kind:            Web app (WebApp)", "Rolled out              waiting                    Not started yet.",
+		"Ready                   done\n",
 		"VERSION   IMAGE    AGE   AVAILABLE\n3         shop:2   60m   2\n2         shop:1   24h   0\n",
 	} {
 		if !strings.Contains(out, want) {
@@ -69,15 +98,18 @@ func TestDescribingByNameAlone(t *testing.T) {
 		t.Errorf("asked %d times for the namespace", n)
 	}
 	p.on("GET "+buckets+"/shop", 200, bucket("shop", "True", ""), "ETag", etag)
-	if _, said := term.run(2, "describe", "shop"); !strings.Contains(said, "there is a bucket shop and a web app shop: name the kind too, such as bucket shop") {
+	if _, said := term.run(2, "describe", "shop"); !strings.Contains(
+		said, "there is a bucket shop and a web app shop: name the kind too, such as bucket shop") {
 		t.Errorf("said %q", said)
 	}
 	p.nowhere("shop")
-	if _, said := term.run(5, "describe", "shop"); said != "portico: nothing here is called shop\n  See what there is with portico get.\n" {
+	if _, said := term.run(5, "describe", "shop"); said != "portico: nothing here is called shop\n  See what there "+
+		"is with portico get.\n" {
 		t.Errorf("said %q", said)
 	}
 	p.on("GET "+databases+"/shop", 403, `{"status": 403, "detail": "you are not allowed to get it"}`)
-	if _, said := term.run(5, "describe", "shop"); !strings.Contains(said, "nothing here is called shop, as far as you can look: you have no access to rdsinstances\n") {
+	if _, said := term.run(5, "describe", "shop"); !strings.Contains(
+		said, "nothing here is called shop, as far as you can look: you have no access to rdsinstances\n") {
 		t.Errorf("said %q", said)
 	}
 }
@@ -91,7 +123,12 @@ func TestFollowingALog(t *testing.T) {
 		code         int
 		out, want    string
 	}{
-		{"to its end", sse("waiting", `{"message": "it starts"}`) + lines + sse("end", `{"reason": "ended", "message": "the container has ended"}`) + sse("finished", `{}`), 0, "a\nb\n", "it starts\nthe container has ended\n"},
+		{
+			"to its end", sse("waiting", `{"message": "it starts"}`) + lines + sse(
+				"end", `{"reason": "ended", "message": "the container has ended"}`) + sse("finished", `{}`), 0,
+			"a\nb\n",
+			"it starts\nthe container has ended\n",
+		},
 		{"whose reader lost it", lines + sse("end", `{"reason": "lost", "message": "the connection to the log is lost"}`), 1, "a\nb\n", "portico: the connection to the log is lost\n"},
 		{"that breaks off", lines, 1, "a\nb\n", "portico: the connection to the log ended: "},
 	} {
@@ -107,7 +144,8 @@ func TestFollowingALog(t *testing.T) {
 	t.Run("that may not be read", func(t *testing.T) {
 		p := newPortal(t)
 		p.on("GET "+shop+"/logs?follow=true&tail=200", 403, `{"detail": "you are not allowed to get pods/log"}`)
-		if _, said := newTerminal(t, p.url).run(6, "logs", "shop", "-f"); !strings.HasPrefix(said, "portico: you are not allowed to get pods/log\n") {
+		if _, said := newTerminal(t, p.url).run(6, "logs", "shop", "-f"); !strings.HasPrefix(
+			said, "portico: you are not allowed to get pods/log\n") {
 			t.Errorf("says %q", said)
 		}
 	})

@@ -21,7 +21,9 @@ func memberOf(who, role string) (member, error) {
 	if !ok || name == "" || kind != "group" && kind != "user" {
 		return member{}, usagef("%q is no member: want group:NAME or user:NAME, such as group:oidc:growth", who)
 	}
-	i := slices.IndexFunc(v1alpha1.TeamRoles, func(r v1alpha1.TeamRole) bool { return strings.EqualFold(string(r), role) })
+	i := slices.IndexFunc(v1alpha1.TeamRoles, func(r v1alpha1.TeamRole) bool {
+		return strings.EqualFold(string(r), role)
+	})
 	if i < 0 {
 		return member{}, usagef("there is no role %q: want %s", role, orList(roles()))
 	}
@@ -54,8 +56,9 @@ func membersOf(o *object) (members []member, raw []any) {
 func (a *app) teamMembersCommand() *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
-		Use: "members TEAM", Short: "Show who the members of a team are", Args: words(1, 1), ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
-		Example: "  portico team members growth",
+		Use: "members TEAM", Short: "Show who the members of a team are", Args: words(1, 1),
+		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
+		Example:           "  portico team members growth",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.teamTarget(args[0])
 			if err != nil {
@@ -84,7 +87,8 @@ func (a *app) addMemberCommand() *cobra.Command {
 	role := ""
 	cmd := &cobra.Command{
 		Use: "add-member TEAM WHO", Short: "Add a member to a team, or change a member's role", Args: words(2, 2),
-		Example:           "  portico team add-member growth group:oidc:contractors --role Viewer\n  portico team add-member growth user:oidc:jo@example.com --role Owner",
+		Example: "  portico team add-member growth group:oidc:contractors --role Viewer\n  portico team " +
+			"add-member growth user:oidc:jo@example.com --role Owner",
 		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := memberOf(args[1], role)
@@ -94,7 +98,8 @@ func (a *app) addMemberCommand() *cobra.Command {
 			return a.changeMembers(cmd.Context(), args[0], func(all []member) ([]member, string, error) {
 				i := slices.IndexFunc(all, func(o member) bool { return o.kind == m.kind && o.name == m.name })
 				if i < 0 {
-					return append(all, m), m.kind + " " + m.name + " is a member of team " + args[0] + ", as " + m.role, nil
+					return append(all, m), m.kind + " " + m.name + " is a member of team " + args[0] + ", as " + m.role,
+						nil
 				}
 				all[i].role = m.role
 				return all, m.kind + " " + m.name + " of team " + args[0] + " is " + m.role + " now", nil
@@ -119,16 +124,20 @@ func (a *app) removeMemberCommand() *cobra.Command {
 			return a.changeMembers(cmd.Context(), args[0], func(all []member) ([]member, string, error) {
 				i := slices.IndexFunc(all, func(o member) bool { return o.kind == m.kind && o.name == m.name })
 				if i < 0 {
-					return nil, "", usagef("%s %s is no member of team %s; see portico team members %s", m.kind, m.name, args[0], args[0])
+					return nil, "", usagef("%s %s is no member of team %s; see portico team members %s", m.kind, m.name,
+						args[0], args[0])
 				}
-				return slices.Delete(all, i, i+1), m.kind + " " + m.name + " is no member of team " + args[0] + " any more", nil
+				return slices.Delete(all, i, i+1), m.kind + " " + m.name + " is no member of team " + args[0] +
+					" any more", nil
 			})
 		},
 	}
 }
 
 // changeMembers writes the members that change returns, unless somebody else has changed the Team since it was read.
-func (a *app) changeMembers(ctx context.Context, name string, change func([]member) (all []member, done string, err error)) error {
+func (a *app) changeMembers(ctx context.Context, name string,
+	change func([]member) (all []member, done string, err error),
+) error {
 	t, err := a.teamTarget(name)
 	if err != nil {
 		return err
@@ -146,7 +155,8 @@ func (a *app) changeMembers(ctx context.Context, name string, change func([]memb
 	for _, m := range members {
 		list = append(list, map[string]any{m.kind: m.name, "role": m.role})
 	}
-	changed, err := t.objects().Patch(ctx, name, map[string]any{"spec": map[string]any{"members": list}}, client.PatchOptions{IfMatch: got.ETag})
+	changed, err := t.objects().Patch(ctx, name, map[string]any{"spec": map[string]any{"members": list}},
+		client.PatchOptions{IfMatch: got.ETag})
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,8 @@ func (a *app) ownColumns(list []object) []catalog.Column {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(k.Columns), func(c catalog.Column) bool {
-		return c.Type == "date" || "{"+c.Path+"}" == k.Endpoint || c.Path == k.Endpoint || strings.Contains(c.Path, ".status.conditions")
+		return c.Type == "date" || "{"+c.Path+"}" == k.Endpoint || c.Path == k.Endpoint ||
+			strings.Contains(c.Path, ".status.conditions")
 	})
 }
 

@@ -24,7 +24,8 @@ func (a *app) address() (string, error) {
 	server := cmp.Or(a.server, a.env("PORTICO_SERVER"), all.Current)
 	if server == "" {
 		return "", &session.NoLoginError{
-			Why: "which portal? none is known yet", Instead: "run portico login https://<your portal>, or set PORTICO_SERVER",
+			Why:     "which portal? none is known yet",
+			Instead: "run portico login https://<your portal>, or set PORTICO_SERVER",
 		}
 	}
 	return normal(server), nil
@@ -70,7 +71,8 @@ func (a *app) via() (http.RoundTripper, error) {
 		roots = x509.NewCertPool() // only those of the file
 	}
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, usagef("--ca-file: %s has no certificates in PEM form, which begin with -----BEGIN CERTIFICATE-----", path)
+		return nil, usagef("--ca-file: %s has no certificates in PEM form, which begin with -----BEGIN "+
+			"CERTIFICATE-----", path)
 	}
 	a.transport = client.Transport(roots)
 	return a.transport, nil
@@ -82,7 +84,8 @@ func (a *app) clientOf(server string, token func(context.Context) (string, error
 		return nil, err
 	}
 	c, err := client.New(client.Options{
-		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version.Get().Version, Clock: a.clock, Transport: via,
+		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version.Get().Version,
+		Clock: a.clock, Transport: via,
 	})
 	if err != nil {
 		return nil, usagef("--server: %v", err)
@@ -96,7 +99,10 @@ func (a *app) token(server string) (func(context.Context) (string, error), error
 		return func(context.Context) (string, error) {
 			b, err := os.ReadFile(path) //nolint:gosec // the caller named it; read each time, for Kubernetes replaces the tokens of Pods
 			if err != nil {
-				return "", &session.NoLoginError{Why: "PORTICO_TOKEN_FILE: " + err.Error(), Instead: "name a file that holds a token, or unset it"}
+				return "", &session.NoLoginError{
+					Why:     "PORTICO_TOKEN_FILE: " + err.Error(),
+					Instead: "name a file that holds a token, or unset it",
+				}
 			}
 			return plausible("the file of PORTICO_TOKEN_FILE", string(b))
 		}, nil

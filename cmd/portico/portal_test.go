@@ -33,7 +33,10 @@ type reply struct {
 
 func newPortal(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{t: t, answers: map[string][]reply{}, bodies: map[string]map[string]any{}, headers: map[string]http.Header{}}
+	f := &fake{
+		t: t, answers: map[string][]reply{}, bodies: map[string]map[string]any{},
+		headers: map[string]http.Header{},
+	}
 	server := httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(server.Close)
 	f.url = server.URL

@@ -40,7 +40,8 @@ func TestACertificateOfTheOrganisation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			term := newTerminal(t, portal.URL)
 			term.vars["PORTICO_CA_FILE"] = c.env
-			if out, said := term.run(c.code, append([]string{"whoami"}, c.args...)...); !strings.Contains(out+said, c.want) {
+			if out, said := term.run(c.code, append([]string{"whoami"}, c.args...)...); !strings.Contains(
+				out+said, c.want) {
 				t.Errorf("says %q, want %q", out+said, c.want)
 			}
 		})

@@ -41,7 +41,9 @@ deletionPolicy is what the team wants unless --set says it; a file that leaves i
   portico request bucket reports -n payments --set providerRef=aws --set tags.cost-center=4711 --dry-run
   portico request -f bucket.yaml -n payments`,
 		ValidArgsFunction: a.completeNewObject,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.request(cmd.Context(), slashed(args), f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.request(cmd.Context(), slashed(args), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "`field=value`, once for each field")
@@ -140,7 +142,8 @@ func begin(ctx context.Context, t target, obj *object, fromFile bool) error {
 	}
 	name := provider(offered)
 	if wantsProvider && name == "" && len(offered.Providers) > 1 {
-		return usagef("which AWS account? Name it with --set providerRef=NAME: %s can use %s", clean(t.namespace), orList(providers(offered)))
+		return usagef("which AWS account? Name it with --set providerRef=NAME: %s can use %s", clean(t.namespace),
+			orList(providers(offered)))
 	}
 	if wantsProvider && name != "" {
 		err = unstructured.SetNestedField(obj.Object, name, "spec", "providerRef", "name")
@@ -181,7 +184,8 @@ func (a *app) place(ctx context.Context, t *target) error {
 		t.namespace = ns
 		return err
 	case a.namespace != "" && a.namespace != t.namespace:
-		return usagef("the file says namespace %s, and -n %s: make them the same, or leave one out", t.namespace, a.namespace)
+		return usagef("the file says namespace %s, and -n %s: make them the same, or leave one out", t.namespace,
+			a.namespace)
 	}
 	return nil
 }
@@ -243,7 +247,8 @@ func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, erro
 	case err != nil:
 		return nil, k, err
 	case len(all) != 1:
-		return nil, k, usagef("%s has %d resources, and request takes one at a time: portico apply -f takes several", path, len(all))
+		return nil, k, usagef("%s has %d resources, and request takes one at a time: portico apply -f takes several",
+			path, len(all))
 	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.Name != k.Name:
 		return nil, k, usagef("%s has %s, not %s", path, spoken.A(all[0].kind.Name), spoken.A(k.Name))
 	case k.Name == "":

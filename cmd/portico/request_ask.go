@@ -69,12 +69,15 @@ func (d *dialog) whichKind(ctx context.Context, args []string) (catalog.Kind, er
 	for _, k := range d.kinds.Requestable() {
 		words = append(words, k.Word())
 	}
-	name, err := d.answer(ctx, question{name: "kind", help: "What do you need?", options: words, open: true, wrong: func(answer string) string {
-		if _, err := d.requestable(answer); err != nil {
-			return err.Error()
-		}
-		return ""
-	}})
+	name, err := d.answer(ctx, question{
+		name: "kind", help: "What do you need?", options: words, open: true,
+		wrong: func(answer string) string {
+			if _, err := d.requestable(answer); err != nil {
+				return err.Error()
+			}
+			return ""
+		},
+	})
 	if err != nil {
 		return catalog.Kind{}, err
 	}
@@ -101,12 +104,14 @@ func (d *dialog) fields(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.offers, err = d.target.api.ListCatalog(ctx, client.ListCatalogOptions{Namespace: d.target.namespace}); err != nil {
+	if d.offers, err = d.target.api.ListCatalog(
+		ctx, client.ListCatalogOptions{Namespace: d.target.namespace}); err != nil {
 		return err
 	}
 	for _, f := range needed(d.kind.Fields) {
 		path := strings.Split(f.Path, ".")
-		if _, there, _ := unstructured.NestedFieldNoCopy(obj.Object, path...); there || f.Path == providerField && provider(d.offers) != "" {
+		if _, there, _ := unstructured.NestedFieldNoCopy(obj.Object, path...); there ||
+			f.Path == providerField && provider(d.offers) != "" {
 			continue
 		}
 		q, err := d.about(ctx, f)
@@ -139,12 +144,16 @@ func needed(fields []catalog.Field) []catalog.Field {
 
 // about returns the question for a field.
 func (d *dialog) about(ctx context.Context, f catalog.Field) (question, error) {
-	q := question{name: strings.TrimPrefix(f.Path, "spec."), help: firstSentence(f.Help) + ".", options: f.Options, standard: f.Default}
+	q := question{
+		name: strings.TrimPrefix(f.Path, "spec."), help: firstSentence(f.Help) + ".", options: f.Options,
+		standard: f.Default,
+	}
 	switch {
 	case f.Path == providerField:
 		q.options = providers(d.offers)
 		if len(q.options) == 0 {
-			return q, hinted(fmt.Errorf("%s cannot use any AWS account yet", clean(d.target.namespace)), "Ask a platform admin to let the team use one.")
+			return q, hinted(fmt.Errorf("%s cannot use any AWS account yet", clean(d.target.namespace)),
+				"Ask a platform admin to let the team use one.")
 		}
 		q.help = "Which AWS account?"
 	case f.IsRef():

@@ -12,7 +12,8 @@ func TestARequestIsWhatTheFieldsSay(t *testing.T) {
 	p.on("POST "+buckets, 201, bucket("a", "Unknown", ""), "ETag", etag, "Warning", `299 - "careful"`)
 	_, said := newTerminal(t, p.url).run(0, "request", "bucket", "a",
 		"--set", "providerRef=aws", "--set", "tags.cost.center=4711", "--set", "tags.team=x",
-		"--set", "forceDestroy=true", "--set", "lifecycleRules[0].id=old", "--set", "lifecycleRules.0.expirationDays=30")
+		"--set", "forceDestroy=true", "--set", "lifecycleRules[0].id=old", "--set",
+		"lifecycleRules.0.expirationDays=30")
 	want := map[string]any{
 		"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{"name": "a"},
 		"spec": map[string]any{

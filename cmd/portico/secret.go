@@ -38,7 +38,8 @@ or that have the label portico.dev/secret-values=true.`,
 
 func (a *app) setSecretCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "set NAME KEY…", Short: "Set values of a Secret, and make it if need be", Args: words(2, 1000), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "set NAME KEY…", Short: "Set values of a Secret, and make it if need be", Args: words(2, 1000),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Set asks for the value of each KEY, without showing it. KEY=@FILE reads it from a file, KEY=- from standard input without the line
 break at the end. It does not take values from the command line: other programs can see it, and shells remember it.
 
@@ -97,7 +98,8 @@ func (a *app) values(keys []string) (*secretBody, error) {
 		}
 		piped = piped || from == "-"
 		if size += len(value); size > maxValue {
-			return nil, usagef("the values are larger than 1 MiB together, which is all that a Secret holds: use several Secrets")
+			return nil, usagef("the values are larger than 1 MiB together, which is all that a Secret holds: use " +
+				"several Secrets")
 		}
 		if utf8.Valid(value) {
 			body.Values[key] = new(string(value))
@@ -113,7 +115,8 @@ func (a *app) value(key, from string, given bool) ([]byte, error) {
 	path, isFile := strings.CutPrefix(from, "@")
 	switch {
 	case !given && (!a.asks || a.hidden == nil):
-		return nil, usagef("nobody can be asked here for the value of %s: use %s=@FILE, or %s=- for standard input", key, key, key)
+		return nil, usagef("nobody can be asked here for the value of %s: use %s=@FILE, or %s=- for standard input",
+			key, key, key)
 	case !given:
 		_, _ = fmt.Fprintf(a.err, "Value of %s (it is not shown): ", clean(key))
 		value, err := a.hidden()
@@ -135,8 +138,9 @@ func (a *app) value(key, from string, given bool) ([]byte, error) {
 		}
 		return value, notEmpty(key, path, value)
 	}
-	return nil, usagef("the value of %s is on the command line, which other programs see and shells remember: write %s to be asked for it, %s=@FILE, or %s=- for "+
-		"standard input. If it has been a real one, choose another", key, key, key, key)
+	return nil, usagef("the value of %s is on the command line, which other programs see and shells remember: write "+
+		"%s to be asked for it, %s=@FILE, or %s=- for standard input. If it has been a real one, choose another", key,
+		key, key, key)
 }
 
 // notEmpty refuses an empty value from a program or a file, because the replaced value cannot be recovered.
@@ -168,8 +172,9 @@ func (a *app) apiInNamespace(ctx context.Context) (*client.Client, string, error
 func (a *app) listSecretsCommand() *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
-		Use: "list", Short: "List Secrets whose values are set here: names, keys and times", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Example: "  portico secret list -n payments",
+		Use: "list", Short: "List Secrets whose values are set here: names, keys and times", Args: words(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Example:           "  portico secret list -n payments",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ns, err := a.apiInNamespace(cmd.Context())
 			if err != nil {

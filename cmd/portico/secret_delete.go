@@ -13,7 +13,8 @@ import (
 func (a *app) deleteSecretCommand() *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
-		Use: "delete NAME [KEY…]", Short: "Delete keys of a Secret, or all of it, after asking", Args: words(1, 1000), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "delete NAME [KEY…]", Short: "Delete keys of a Secret, or all of it, after asking", Args: words(1, 1000),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `With keys, delete removes those keys only. Without keys, it deletes the Secret. It says what uses the Secret, and asks. You cannot undo
 it, and you cannot read the values here first.`,
 		Example: "  portico secret delete shop old-token -n payments\n  portico secret delete shop -n payments --yes",

@@ -18,8 +18,12 @@ const (
 
 func TestValuesComeFromWhereNobodyElseLooks(t *testing.T) {
 	dir := t.TempDir()
-	text, raw, large, empty := filepath.Join(dir, "text"), filepath.Join(dir, "raw"), filepath.Join(dir, "large"), filepath.Join(dir, "empty")
-	for path, b := range map[string][]byte{empty: {}, text: []byte("v4lue\n"), raw: {0xff, 0xfe}, large: make([]byte, maxValue+1)} {
+	text, raw, large, empty := filepath.Join(dir, "text"), filepath.Join(dir, "raw"), filepath.Join(dir, "large"),
+		filepath.Join(dir, "empty")
+	for path, b := range map[string][]byte{
+		empty: {}, text: []byte("v4lue\n"), raw: {0xff, 0xfe},
+		large: make([]byte, maxValue+1),
+	} {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +64,8 @@ func TestValuesComeFromWhereNobodyElseLooks(t *testing.T) {
 			if !strings.Contains(said, c.said) || strings.Contains(out+said, "v4lue") {
 				t.Errorf("says %s%s, want %q", out, said, c.said)
 			}
-			if sent := fmt.Sprint(p.bodies[request]); c.sent != "" && sent != c.sent || c.sent == "" && p.times(request) > 0 {
+			if sent := fmt.Sprint(p.bodies[request]); c.sent != "" && sent != c.sent ||
+				c.sent == "" && p.times(request) > 0 {
 				t.Errorf("sends %s, want %s", sent, c.sent)
 			}
 		})
@@ -70,10 +75,12 @@ func TestValuesComeFromWhereNobodyElseLooks(t *testing.T) {
 func TestRefusalsOfSecretsHaveTheirExitCodes(t *testing.T) {
 	for status, code := range map[int]int{401: 4, 403: 6, 404: 5, 409: 1, 413: 1, 501: 1, 503: 1} {
 		p := newPortal(t)
-		p.on("PATCH "+secretsPath+"/shop", status, fmt.Sprintf(`{"status": %d, "detail": "the operator says why"}`, status))
+		p.on("PATCH "+secretsPath+"/shop", status,
+			fmt.Sprintf(`{"status": %d, "detail": "the operator says why"}`, status))
 		term := newTerminal(t, p.url)
 		term.in = strings.NewReader("v4lue")
-		if _, said := term.run(code, "secret", "set", "shop", "token=-"); !strings.Contains(said, "the operator says why") {
+		if _, said := term.run(code, "secret", "set", "shop", "token=-"); !strings.Contains(
+			said, "the operator says why") {
 			t.Errorf("%d: said %q", status, said)
 		}
 	}
@@ -88,7 +95,8 @@ func TestNamesAndKeysOfSecretsAreListed(t *testing.T) {
 			t.Errorf("lists %s without %s", out, want)
 		}
 	}
-	if out, _ := newTerminal(t, p.url).run(0, "secret", "list", "-o", "json"); !strings.Contains(out, `"setBy": "oidc:jane"`) {
+	if out, _ := newTerminal(t, p.url).run(0, "secret", "list", "-o", "json"); !strings.Contains(
+		out, `"setBy": "oidc:jane"`) {
 		t.Errorf("as JSON %s", out)
 	}
 }
@@ -120,10 +128,12 @@ func TestSecretsAreDeletedAfterAsking(t *testing.T) {
 			if !strings.Contains(said, c.said) || c.request != "" && p.times(c.request) != 1 {
 				t.Errorf("said %q, asked %q", said, p.asked)
 			}
-			if c.request == "" && p.times("DELETE "+secretsPath+"/shop?confirm=shop")+p.times("PATCH "+secretsPath+"/shop") > 0 {
+			if c.request == "" && p.times("DELETE "+secretsPath+"/shop?confirm=shop")+p.times(
+				"PATCH "+secretsPath+"/shop") > 0 {
 				t.Errorf("asked %q", p.asked)
 			}
-			if strings.HasPrefix(c.request, "PATCH") && fmt.Sprint(p.bodies[c.request]) != "map[values:map[token:<nil>]]" {
+			if strings.HasPrefix(c.request, "PATCH") &&
+				fmt.Sprint(p.bodies[c.request]) != "map[values:map[token:<nil>]]" {
 				t.Errorf("sent %v", p.bodies[c.request])
 			}
 		})

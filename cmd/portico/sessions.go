@@ -25,7 +25,8 @@ has a page for it, too.`,
 func (a *app) endSessionsCommand() *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
-		Use: "end USER", Short: "End all sessions of a user, after asking", Args: words(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "end USER", Short: "End all sessions of a user, after asking", Args: words(1, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `End signs a user out of the portal in every browser. Within seconds the portal also refuses the tokens that the user has for the REST
 API and this command. USER is the username that portico whoami shows to the user, and the portal's log has as actor; you can leave
 out the prefix.
@@ -52,8 +53,8 @@ func (a *app) endSessions(ctx context.Context, user string, yes bool) error {
 		if err != nil {
 			return err
 		}
-		a.say("%s will be signed out of the portal everywhere, and tokens issued until now will be refused. Who is not blocked at the "+
-			"identity provider can sign in again; kubectl goes on working.", clean(would.User))
+		a.say("%s will be signed out of the portal everywhere, and tokens issued until now will be refused. Who is "+
+			"not blocked at the identity provider can sign in again; kubectl goes on working.", clean(would.User))
 		if err := a.confirmed(ctx); err != nil {
 			return err
 		}

@@ -47,7 +47,8 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 	} {
 		p := newPortal(t)
 		p.on(endJo, c.status, c.body)
-		if _, said := newTerminal(t, p.url).run(c.code, "sessions", "end", "jo@example.com", "--yes"); !strings.Contains(said, c.said) {
+		if _, said := newTerminal(t, p.url).run(c.code, "sessions", "end", "jo@example.com",
+			"--yes"); !strings.Contains(said, c.said) {
 			t.Errorf("said %q", said)
 		}
 	}
@@ -58,7 +59,9 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 func TestAnEndedSessionSaysSo(t *testing.T) {
 	p := newPortal(t)
 	p.on("GET /me", 401, `{"status": 401, "detail": "your sessions were ended by a platform admin; sign in again"}`)
-	if _, said := newTerminal(t, p.url).run(4, "whoami"); !strings.Contains(said, "your sessions were ended by a platform admin; sign in again") || !strings.Contains(said, "portico login") {
+	if _, said := newTerminal(t, p.url).run(4, "whoami"); !strings.Contains(
+		said, "your sessions were ended by a platform admin; sign in again") || !strings.Contains(said,
+		"portico login") {
 		t.Errorf("said %q", said)
 	}
 }

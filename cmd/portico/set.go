@@ -27,7 +27,8 @@ func withSet(k catalog.Kind, base *object, set []string) (*object, error) {
 	}
 	obj, errs := k.Decode(form, base)
 	if len(errs) > 0 {
-		return nil, usagef("--set %s=%s: %s", strings.TrimPrefix(errs[0].Field, "spec."), errs[0].Value, errs[0].Message)
+		return nil, usagef("--set %s=%s: %s", strings.TrimPrefix(errs[0].Field, "spec."), errs[0].Value,
+			errs[0].Message)
 	}
 	return obj, nil
 }

@@ -24,7 +24,8 @@ decide who its members are. Name groups and users as Kubernetes knows them, with
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.teamListCommand(), a.teamGetCommand(), a.teamCreateCommand(), a.teamMembersCommand(), a.addMemberCommand(),
+	cmd.AddCommand(a.teamListCommand(), a.teamGetCommand(), a.teamCreateCommand(), a.teamMembersCommand(),
+		a.addMemberCommand(),
 		a.removeMemberCommand(), a.suspendCommand(), a.resumeTeamCommand(), a.deleteTeamCommand())
 	return cmd
 }
@@ -45,8 +46,9 @@ func (a *app) teamTarget(name string) (target, error) {
 func (a *app) teamListCommand() *cobra.Command {
 	f := getFlags{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show all teams, for platform admins", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Example: "  portico team list\n  portico team list -o wide",
+		Use: "list", Short: "Show all teams, for platform admins", Args: words(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Example:           "  portico team list\n  portico team list -o wide",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.get(cmd.Context(), []string{v1alpha1.KindTeam}, f)
 		},
@@ -58,8 +60,9 @@ func (a *app) teamListCommand() *cobra.Command {
 func (a *app) teamGetCommand() *cobra.Command {
 	f := getFlags{}
 	cmd := &cobra.Command{
-		Use: "get TEAM", Short: "Show one team and how it is doing", Args: words(1, 1), ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
-		Example: "  portico team get growth -o yaml",
+		Use: "get TEAM", Short: "Show one team and how it is doing", Args: words(1, 1),
+		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
+		Example:           "  portico team get growth -o yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.get(cmd.Context(), []string{v1alpha1.KindTeam, args[0]}, f)
 		},
@@ -79,7 +82,8 @@ type createTeamFlags struct {
 func (a *app) teamCreateCommand() *cobra.Command {
 	f := createTeamFlags{}
 	cmd := &cobra.Command{
-		Use: "create TEAM", Short: "Make a team, for platform admins", Args: words(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "create TEAM", Short: "Make a team, for platform admins", Args: words(1, 1),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Create creates a team with its namespaces: one with the name of the team, unless --set namespaces.0.name=NAME names others. portico
 kinds team lists what --set takes. portico apply -f creates a team from a file.`,
 		Example: `  portico team create growth --member group:oidc:team-growth=Developer --account development --wait
@@ -88,8 +92,10 @@ kinds team lists what --set takes. portico apply -f creates a team from a file.`
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "`field=value`, once for each field")
-	flags.StringArrayVar(&f.members, "member", nil, "`who=role`, such as group:oidc:growth=Developer, once for each member")
-	flags.StringArrayVar(&f.accounts, "account", nil, "`name` of an AWSProvider that the team can use; the first is its default")
+	flags.StringArrayVar(&f.members, "member", nil, "`who=role`, such as group:oidc:growth=Developer, once for "+
+		"each member")
+	flags.StringArrayVar(&f.accounts, "account", nil, "`name` of an AWSProvider that the team can use; the first is "+
+		"its default")
 	flags.StringVarP(&f.format, "output", "o", "", "print the team too, in this `format`: "+orList(formats))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check it and show it with its defaults as YAML, but make nothing")
 	a.waitFlags(cmd, &f.wait, &f.timeout, "wait until it is Ready")
@@ -155,7 +161,8 @@ func (f createTeamFlags) fields() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		set = append(set, fmt.Sprintf("members.%d.%s=%s", i, m.kind, m.name), fmt.Sprintf("members.%d.role=%s", i, m.role))
+		set = append(set, fmt.Sprintf("members.%d.%s=%s", i, m.kind, m.name),
+			fmt.Sprintf("members.%d.role=%s", i, m.role))
 	}
 	for i, name := range f.accounts {
 		set = append(set, fmt.Sprintf("providers.%d.name=%s", i, name))
@@ -169,9 +176,11 @@ func (f createTeamFlags) fields() ([]string, error) {
 func (a *app) suspendCommand() *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
-		Use: "suspend TEAM", Short: "Let the members of a team only look", Args: words(1, 1), ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
-		Example: "  portico team suspend growth\n  portico team suspend growth --yes",
-		Long:    "Suspend asks first, and then removes all rights of the members but to look. Everything keeps running.",
+		Use: "suspend TEAM", Short: "Let the members of a team only look", Args: words(1, 1),
+		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
+		Example:           "  portico team suspend growth\n  portico team suspend growth --yes",
+		Long: "Suspend asks first, and then removes all rights of the members but to look. Everything " +
+			"keeps running.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes {
 				if !a.asks {
@@ -194,7 +203,9 @@ func (a *app) resumeTeamCommand() *cobra.Command {
 		Use: "resume TEAM", Short: "Give the members of a suspended team their roles back", Args: words(1, 1),
 		Example:           "  portico team resume growth",
 		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.setSuspended(cmd.Context(), args[0], false) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.setSuspended(cmd.Context(), args[0], false)
+		},
 	}
 }
 
@@ -204,7 +215,8 @@ func (a *app) setSuspended(ctx context.Context, name string, on bool) error {
 		return err
 	}
 	// Any version: only this field is sent.
-	changed, err := t.objects().Patch(ctx, name, map[string]any{"spec": map[string]any{"suspended": on}}, client.PatchOptions{IfMatch: "*"})
+	changed, err := t.objects().Patch(ctx, name, map[string]any{"spec": map[string]any{"suspended": on}},
+		client.PatchOptions{IfMatch: "*"})
 	if err != nil {
 		return err
 	}
@@ -221,8 +233,9 @@ func (a *app) deleteTeamCommand() *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use: "delete TEAM", Short: "Delete a team that has no resources, after asking for its name", Args: words(1, 1),
-		Example:           "  portico team delete growth",
-		Long:              "Delete takes the rights of its members. Its namespaces stay, with everything in them. A team that still has resources is not deleted.",
+		Example: "  portico team delete growth",
+		Long: "Delete takes the rights of its members. Its namespaces stay, with everything in them. A " +
+			"team that still has resources is not deleted.",
 		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !a.asks {

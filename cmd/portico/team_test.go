@@ -39,7 +39,12 @@ func TestMembersOfATeamOnTheCommandLine(t *testing.T) {
 		sent string
 		said string
 	}{
-		{"a group", []string{"add-member", "growth", "group:oidc:ops", "--role", "viewer"}, 0, `[{"group":"oidc:growth","role":"Developer"},{"role":"Owner","user":"oidc:jo"},{"group":"oidc:ops","role":"Viewer"}]`, "group oidc:ops is a member of team growth, as Viewer."},
+		{
+			"a group",
+			[]string{"add-member", "growth", "group:oidc:ops", "--role", "viewer"},
+			0,
+			`[{"group":"oidc:growth","role":"Developer"},{"role":"Owner","user":"oidc:jo"},{"group":"oidc:ops","role":"Viewer"}]`, "group oidc:ops is a member of team growth, as Viewer.",
+		},
 		{"another role", []string{"add-member", "growth", "user:oidc:jo"}, 0, `[{"group":"oidc:growth","role":"Developer"},{"role":"Developer","user":"oidc:jo"}]`, "is Developer now"},
 		{"one less", []string{"remove-member", "growth", "group:oidc:growth"}, 0, `[{"role":"Owner","user":"oidc:jo"}]`, "is no member of team growth any more"},
 		{"who is none", []string{"remove-member", "growth", "group:oidc:ops"}, 2, "null", "is no member of team growth; see portico team members growth"},
@@ -63,14 +68,18 @@ func TestMembersOfATeamOnTheCommandLine(t *testing.T) {
 func TestWhatAPolicyRefusesComesThrough(t *testing.T) {
 	p := growing(t)
 	p.on("PATCH /teams/growth", 403, `{"detail": "owners of a team change spec.members only"}`)
-	if _, said := newTerminal(t, p.url).run(6, "team", "resume", "growth"); !strings.Contains(said, "owners of a team change spec.members only") {
+	if _, said := newTerminal(t, p.url).run(6, "team", "resume", "growth"); !strings.Contains(
+		said, "owners of a team change spec.members only") {
 		t.Errorf("said %q", said)
 	}
 }
 
 func TestMembersAreListed(t *testing.T) {
-	for format, want := range map[string]string{"table": "Owner ", "json": `"user": "oidc:jo"`, "yaml": "user: oidc:jo"} {
-		if got, _ := newTerminal(t, growing(t).url).run(0, "team", "members", "growth", "-o", format); !strings.Contains(got, want) {
+	for format, want := range map[string]string{
+		"table": "Owner ", "json": `"user": "oidc:jo"`, "yaml": "user: oidc:jo",
+	} {
+		if got, _ := newTerminal(t, growing(t).url).run(
+			0, "team", "members", "growth", "-o", format); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", format, got)
 		}
 	}
@@ -83,7 +92,11 @@ func TestSuspendingATeamIsConfirmed(t *testing.T) {
 		args        []string
 		code        int
 	}{
-		{"yes", "yes\n", true, nil, 0}, {"y", "what\nY\n", true, nil, 0}, {"no", "no\n", true, nil, 1}, {"nobody is asked", "", false, []string{"--yes"}, 0}, {"nobody can be asked", "", false, nil, 2},
+		{"yes", "yes\n", true, nil, 0},
+		{"y", "what\nY\n", true, nil, 0},
+		{"no", "no\n", true, nil, 1},
+		{"nobody is asked", "", false, []string{"--yes"}, 0},
+		{"nobody can be asked", "", false, nil, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := growing(t)
@@ -105,7 +118,8 @@ func TestSuspendingATeamIsConfirmed(t *testing.T) {
 func TestATeamIsMade(t *testing.T) {
 	p := newPortal(t)
 	p.on("POST /teams", 201, growth)
-	newTerminal(t, p.url).run(0, "team", "create", "growth", "--set", "title=Growth", "--member", "group:oidc:growth=developer", "--account", "aws")
+	newTerminal(t, p.url).run(0, "team", "create", "growth", "--set", "title=Growth", "--member",
+		"group:oidc:growth=developer", "--account", "aws")
 	b, err := json.Marshal(p.bodies["POST /teams"]["spec"])
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ func words(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return fmt.Errorf("%s needs %s behind it", cmd.CommandPath(), wanted)
 		case len(args) > most:
-			return fmt.Errorf("%s takes %s only: leave out %s", cmd.CommandPath(), wanted, strings.Join(args[most:], " "))
+			return fmt.Errorf("%s takes %s only: leave out %s", cmd.CommandPath(), wanted,
+				strings.Join(args[most:], " "))
 		}
 		return nil
 	}

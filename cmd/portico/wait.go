@@ -138,7 +138,8 @@ func (w *waiting) take(ctx context.Context, change client.Change[object]) error 
 	uid := string(w.last.GetUID())
 	switch {
 	case change.Left != nil && change.Left.Reason == "forbidden":
-		return &forbiddenError{fmt.Sprintf("you no longer have access to %s%s, so that portico cannot see whether it is %s: ask who manages access to it",
+		return &forbiddenError{fmt.Sprintf("you no longer have access to %s%s, so that portico cannot see whether it "+
+			"is %s: ask who manages access to it",
 			refOf(w.kind, w.name), inWords(w.target.namespace), w.word)}
 	case change.Left != nil && change.Left.UID == uid:
 		return w.left()
@@ -158,7 +159,8 @@ func (w *waiting) left() error {
 		w.done = true
 		return nil
 	}
-	return fmt.Errorf("%s%s cannot become %s: it was deleted in the meantime", refOf(w.kind, w.name), inWords(w.target.namespace), w.word)
+	return fmt.Errorf("%s%s cannot become %s: it was deleted in the meantime", refOf(w.kind, w.name),
+		inWords(w.target.namespace), w.word)
 }
 
 // look checks a version of the object. A watch can begin with outdated state: an older version, or an earlier object of

@@ -48,10 +48,12 @@ func (a *app) scale(ctx context.Context, name string, n int64) (target, *object,
 		return t, nil, err
 	}
 	if s := app.Spec.Autoscaling; s != nil {
-		return t, nil, hinted(fmt.Errorf("%s%s scales by itself, from %d to %d replicas: nothing was changed", refOf(t.kind, t.name), inWords(t.namespace), max(s.Min, 1), s.Max),
+		return t, nil, hinted(fmt.Errorf("%s%s scales by itself, from %d to %d replicas: nothing was changed",
+			refOf(t.kind, t.name), inWords(t.namespace), max(s.Min, 1), s.Max),
 			"Change spec.autoscaling with portico edit web-app "+clean(t.name)+".")
 	}
-	changed, err := t.objects().Patch(ctx, t.name, map[string]any{"spec": map[string]any{"replicas": n}}, client.PatchOptions{IfMatch: "*"})
+	changed, err := t.objects().Patch(ctx, t.name, map[string]any{"spec": map[string]any{"replicas": n}},
+		client.PatchOptions{IfMatch: "*"})
 	if err != nil {
 		return t, nil, err
 	}
@@ -81,7 +83,8 @@ that never became available it asks first.`,
 			return a.rollback(cmd.Context(), args[0], revision, yes)
 		},
 	}
-	cmd.Flags().Int64Var(&revision, "to-revision", 0, "`number` of the version, as portico describe lists it; default: the last one with another image")
+	cmd.Flags().Int64Var(&revision, "to-revision", 0, "`number` of the version, as portico describe lists it; "+
+		"default: the last one with another image")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	_ = cmd.RegisterFlagCompletionFunc("to-revision", a.completeRevisions) // the flag is there
 	return cmd
@@ -100,18 +103,22 @@ func (a *app) rollback(ctx context.Context, name string, revision int64, yes boo
 	}
 	number := strconv.FormatInt(version.Revision, 10)
 	if version.NeverAvailable && !yes {
-		a.say("Version %s of %s%s has never served: no replica of it became available.", number, refOf(t.kind, t.name), inWords(t.namespace))
+		a.say("Version %s of %s%s has never served: no replica of it became available.", number, refOf(t.kind, t.name),
+			inWords(t.namespace))
 		if err := a.confirmed(ctx); err != nil {
 			return err
 		}
 	}
-	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.AnnotationRollback: number}}}
+	patch := map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{v1alpha1.AnnotationRollback: number},
+	}}
 	changed, err := t.objects().Patch(ctx, t.name, patch, client.PatchOptions{IfMatch: "*"})
 	if err != nil {
 		return err
 	}
 	a.warn(changed.Warnings)
-	a.say("%s%s returns to version %s, image %s.", refOf(t.kind, t.name), inWords(t.namespace), number, clean(version.Image))
+	a.say("%s%s returns to version %s, image %s.", refOf(t.kind, t.name), inWords(t.namespace), number,
+		clean(version.Image))
 	return nil
 }
 

@@ -33,7 +33,8 @@ func TestScalingAWebApp(t *testing.T) {
 			"that scales by itself", plain + `, "autoscaling": {"min": 2, "max": 9}`,
 			[]string{"shop", "3"},
 			1, nil,
-			"portico: web app shop in payments scales by itself, from 2 to 9 replicas: nothing was changed\n  Change spec.autoscaling with portico edit web-app shop.\n",
+			"portico: web app shop in payments scales by itself, from 2 to 9 replicas: nothing was changed\n  Change " +
+				"spec.autoscaling with portico edit web-app shop.\n",
 		},
 		{"to no number", plain, []string{"shop", "many"}, 2, nil, "portico: \"many\" is not a number of replicas: give a whole number, such as 3\n"},
 		{"below nothing", plain, []string{"shop", "--", "-1"}, 2, nil, "portico: \"-1\" is not a number of replicas: give a whole number, such as 3\n"},
@@ -74,19 +75,22 @@ func TestRollingBackAWebApp(t *testing.T) {
 			"to what never served, without an answer", "shop:3",
 			[]string{"--to-revision", "7"},
 			1, "",
-			"Version 7 of web app shop in payments has never served: no replica of it became available.\nType yes to go on: portico: no answer: nothing was changed\n",
+			"Version 7 of web app shop in payments has never served: no replica of it became available.\nType yes to " +
+				"go on: portico: no answer: nothing was changed\n",
 		},
 		{
 			"to what it uses", "shop:2",
 			[]string{"--to-revision", "1"},
 			1, "",
-			"portico: web app shop in payments: version 1 has the image that it uses already: nothing was changed\n  See its versions with portico describe web-app shop.\n",
+			"portico: web app shop in payments: version 1 has the image that it uses already: nothing was changed\n  " +
+				"See its versions with portico describe web-app shop.\n",
 		},
 		{
 			"to what is gone", "shop:2",
 			[]string{"--to-revision", "9"},
 			1, "",
-			"portico: web app shop in payments: the cluster does not keep a version 9: nothing was changed\n  See its versions with portico describe web-app shop.\n",
+			"portico: web app shop in payments: the cluster does not keep a version 9: nothing was changed\n  See " +
+				"its versions with portico describe web-app shop.\n",
 		},
 		{"to no version", "shop:2", []string{"--to-revision", "0"}, 2, "", "portico: --to-revision 0: versions are numbered from 1\n"},
 	} {
@@ -94,12 +98,15 @@ func TestRollingBackAWebApp(t *testing.T) {
 			p := newPortal(t)
 			p.on("GET "+shop, 200, webapp(`"image": "`+c.image+`"`), "ETag", etag)
 			p.on("PATCH "+shop, 200, webapp(`"image": "`+c.image+`"`))
-			if _, said := newTerminal(t, p.url).run(c.code, append([]string{"rollback", "shop"}, c.args...)...); said != c.said {
+			if _, said := newTerminal(t, p.url).run(
+				c.code, append([]string{"rollback", "shop"}, c.args...)...); said != c.said {
 				t.Errorf("said %q, want %q", said, c.said)
 			}
 			var want map[string]any
 			if c.sent != "" {
-				want = map[string]any{"metadata": map[string]any{"annotations": map[string]any{"portico.dev/rollback": c.sent}}}
+				want = map[string]any{"metadata": map[string]any{
+					"annotations": map[string]any{"portico.dev/rollback": c.sent},
+				}}
 			}
 			if got := p.bodies["PATCH "+shop]; !reflect.DeepEqual(got, want) {
 				t.Errorf("sent %v, want %v", got, want)
@@ -108,15 +115,20 @@ func TestRollingBackAWebApp(t *testing.T) {
 	}
 	t.Run("without an earlier version", func(t *testing.T) {
 		p := newPortal(t)
-		p.on("GET "+shop, 200, `{"kind": "WebApp", "metadata": {"name": "shop", "namespace": "payments"}, "spec": {"image": "shop:1"}}`, "ETag", etag)
-		if _, said := newTerminal(t, p.url).run(1, "rollback", "shop"); !strings.Contains(said, "there is no earlier version with another image") {
+		p.on(
+			"GET "+shop, 200,
+			`{"kind": "WebApp", "metadata": {"name": "shop", "namespace": "payments"}, "spec": {"image": "shop:1"}}`,
+			"ETag", etag)
+		if _, said := newTerminal(t, p.url).run(1, "rollback", "shop"); !strings.Contains(
+			said, "there is no earlier version with another image") {
 			t.Errorf("said %q", said)
 		}
 	})
 	t.Run("Tab offers what differs", func(t *testing.T) {
 		p := newPortal(t)
 		p.on("GET "+shop, 200, webapp(`"image": "shop:2"`), "ETag", etag)
-		if out, _ := newTerminal(t, p.url).run(0, "__complete", "rollback", "shop", "--to-revision", ""); out != "2\tshop:1\n:4\n" {
+		if out, _ := newTerminal(t, p.url).run(0, "__complete", "rollback", "shop", "--to-revision",
+			""); out != "2\tshop:1\n:4\n" {
 			t.Errorf("offers %q", out)
 		}
 	})

@@ -82,7 +82,8 @@ func ofVersion(file, version string) error {
 		return err
 	}
 	if chart.Version != version || chart.AppVersion != "v"+version {
-		return fmt.Errorf("%s says version %s and appVersion %s: make them %s and v%[4]s, make generate, and commit", file, chart.Version, chart.AppVersion, version)
+		return fmt.Errorf("%s says version %s and appVersion %s: make them %s and v%[4]s, make generate, and commit",
+			file, chart.Version, chart.AppVersion, version)
 	}
 	return nil
 }

@@ -48,8 +48,10 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 	}
 	set.StringVar(&f.root, "root", ".", "`path` of the repository")
 	set.StringVar(&f.version, "version", "", "`version`, such as v0.1.0; for images alone the default is "+unreleased)
-	set.StringVar(&f.output, "output", "dist", "`folder` for what is built; what an earlier build left there is removed")
-	set.StringVar(&f.key, "key", "", "`path` of an SSH private key that signs the checksums; empty: they are not signed")
+	set.StringVar(&f.output, "output", "dist", "`folder` for what is built; what an earlier build left there is "+
+		"removed")
+	set.StringVar(&f.key, "key", "", "`path` of an SSH private key that signs the checksums; empty: they are "+
+		"not signed")
 	if err := set.Parse(args); err != nil {
 		return err
 	}

@@ -97,12 +97,17 @@ func TestAChartIsPackedAsItsVersion(t *testing.T) {
 		t.Error("another package the second time")
 	}
 	names := namesIn(t, packed[0])
-	for _, want := range []string{"portico/Chart.yaml", "portico/values.schema.json", "portico/templates/portal.yaml", "portico/files/rbac/operator.yaml", "portico/files/crd/portico.dev_s3buckets.yaml"} {
+	for _, want := range []string{
+		"portico/Chart.yaml", "portico/values.schema.json", "portico/templates/portal.yaml",
+		"portico/files/rbac/operator.yaml", "portico/files/crd/portico.dev_s3buckets.yaml",
+	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing among %v", want, names)
 		}
 	}
-	if slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".gotmpl") }) {
+	if slices.ContainsFunc(names, func(name string) bool {
+		return strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".gotmpl")
+	}) {
 		t.Errorf("%v", names)
 	}
 	r.version = "v0.2.0"
@@ -173,7 +178,8 @@ func TestPushedImagesArePulledByPlatform(t *testing.T) {
 		t.Errorf("another image by the same tag: %v", err)
 	}
 	r.version = "v0.2.0"
-	if err := r.push(t.Context(), host+"/portico"); err == nil || !strings.Contains(err.Error(), "holds another version") {
+	if err := r.push(t.Context(), host+"/portico"); err == nil ||
+		!strings.Contains(err.Error(), "holds another version") {
 		t.Errorf("another version than was built: %v", err)
 	}
 }
@@ -184,7 +190,8 @@ func checkImage(t *testing.T, img v1.Image, on platform) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := cfg.Config; cfg.Architecture != on.arch || c.User != "65532:65532" || !slices.Equal(c.Entrypoint, []string{"/operator"}) || len(c.Cmd)+len(c.Env) > 0 {
+	if c := cfg.Config; cfg.Architecture != on.arch || c.User != "65532:65532" ||
+		!slices.Equal(c.Entrypoint, []string{"/operator"}) || len(c.Cmd)+len(c.Env) > 0 {
 		t.Errorf("%s, %+v", cfg.Architecture, c)
 	}
 	layers, err := img.Layers()
@@ -336,7 +343,8 @@ func TestChecksumsAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sums.Close() }()
-	verify := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", signers, "-I", "portico", "-n", "file", "-s", r.path(sumsFile+".sig"))
+	verify := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", signers, "-I", "portico", "-n",
+		"file", "-s", r.path(sumsFile+".sig"))
 	verify.Stdin = sums
 	if said, err := verify.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, said)
@@ -353,7 +361,10 @@ func TestWhatCannotBeReleasedIsSaid(t *testing.T) {
 	if _, err := newSource(ctx, root, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "git show") {
 		t.Errorf("no repository: %v", err)
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"}} {
+	for _, args := range [][]string{{"init", "-q"}, {
+		"-c", "user.name=a", "-c", "user.email=a@example.com", "commit",
+		"-q", "--allow-empty", "-m", "first",
+	}} {
 		command(t, root, "git", args...)
 	}
 	for _, bad := range []string{"0.1.0", "v0.1", "v0.1.0+linux", "latest"} {
@@ -376,7 +387,8 @@ func TestWhatCannotBeReleasedIsSaid(t *testing.T) {
 	if err != nil || dirty.fit() == nil || !strings.Contains(dirty.stamps(), "+dirty") {
 		t.Errorf("%+v, %v", dirty, err)
 	}
-	if err := run(ctx, []string{"-root", root, "everything"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "images, all, or push") {
+	if err := run(ctx, []string{"-root", root, "everything"}, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "images, all, or push") {
 		t.Errorf("a wrong word: %v", err)
 	}
 }
@@ -392,7 +404,8 @@ func TestALayoutIsPackedWhole(t *testing.T) {
 	if err := r.packImage("portico-operator"); err != nil {
 		t.Fatal(err)
 	}
-	if said := command(t, r.folder, "tar", "-tf", "portico-operator-v0.1.0.oci.tar"); strings.Join(strings.Fields(said), " ") != "blobs/sha256/aa index.json oci-layout" {
+	if said := command(t, r.folder, "tar", "-tf", "portico-operator-v0.1.0.oci.tar"); strings.Join(
+		strings.Fields(said), " ") != "blobs/sha256/aa index.json oci-layout" {
 		t.Error(said)
 	}
 	if _, err := layout.FromPath(r.path("images", "portico-operator")); err != nil {

@@ -29,14 +29,16 @@ func (r release) sbom(p program, on platform, binary []byte) error {
 		bom.Metadata.Component.Name = p.name
 	}
 	components := []cdx.Component{{
-		BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std", Version: build.GoVersion, PackageURL: moduleURL("std", build.GoVersion),
+		BOMRef: "std", Type: cdx.ComponentTypeLibrary, Name: "std", Version: build.GoVersion,
+		PackageURL: moduleURL("std", build.GoVersion),
 	}}
 	for _, m := range build.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
 		components = append(components, cdx.Component{
-			BOMRef: m.Path, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: moduleURL(m.Path, m.Version),
+			BOMRef: m.Path, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
+			PackageURL: moduleURL(m.Path, m.Version),
 		})
 	}
 	bom.Components = &components
@@ -44,11 +46,13 @@ func (r release) sbom(p program, on platform, binary []byte) error {
 	if err := cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
 		return err
 	}
-	return r.write(fmt.Sprintf("sbom/%s-%s-%s-%s.cdx.json", bom.Metadata.Component.Name, r.version, on.os, on.arch), out.Bytes())
+	return r.write(fmt.Sprintf("sbom/%s-%s-%s-%s.cdx.json", bom.Metadata.Component.Name, r.version, on.os, on.arch),
+		out.Bytes())
 }
 
 // moduleURL returns the package URL of a Go module.
 func moduleURL(module, version string) string {
 	folder, name := path.Split(module)
-	return packageurl.NewPackageURL(packageurl.TypeGolang, strings.TrimSuffix(folder, "/"), name, version, nil, "").ToString()
+	return packageurl.NewPackageURL(packageurl.TypeGolang, strings.TrimSuffix(folder, "/"), name, version, nil,
+		"").ToString()
 }

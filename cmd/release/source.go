@@ -84,7 +84,8 @@ func (s source) fit() error {
 		return errors.New("-version is needed, such as v0.1.0")
 	}
 	if s.dirty {
-		return errors.New("the work tree has changes: commit them first, so that the release can be built again from its commit")
+		return errors.New("the work tree has changes: commit them first, so that the release can be built again from " +
+			"its commit")
 	}
 	return nil
 }
@@ -110,7 +111,8 @@ func (s source) build(ctx context.Context, p program, on platform) ([]byte, erro
 	path := filepath.Join(folder, p.name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", s.stamps(), "-o", path, "./cmd/"+p.name) //nolint:gosec // the programs are ours
 	cmd.Dir = s.root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+on.os, "GOARCH="+on.arch, "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+on.os, "GOARCH="+on.arch, "GOAMD64=v1",
+		"GOARM64=v8.0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build %s for %s: %w\n%s", p.name, on, err, said)
 	}

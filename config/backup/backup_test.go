@@ -101,10 +101,12 @@ func TestFormerUIDs(t *testing.T) {
 
 func TestSecretsAreNamed(t *testing.T) {
 	for name, row := range map[string]struct{ text, want string }{
-		"a provider's keys": {"{apiVersion: portico.dev/v1alpha1, kind: AWSProvider, metadata: {name: a}, spec: {credentials: {static: {accessKeyIDRef: {name: k, key: id}, secretAccessKeyRef: {name: k, key: s}, sessionTokenRef: {name: t, key: s}}}}}", "system/k system/t"},
-		"a password":        {"{apiVersion: portico.dev/v1alpha1, kind: RDSInstance, metadata: {name: a, namespace: team}, spec: {masterUserPasswordSecretRef: {name: p, key: x}}}", "team/p"},
-		"an application's":  {"{apiVersion: portico.dev/v1alpha1, kind: WebApp, metadata: {name: a, namespace: team}, spec: {env: [{secretRef: {name: e}}]}}", "team/e"},
-		"none":              {"{apiVersion: portico.dev/v1alpha1, kind: SQSQueue, metadata: {name: a, namespace: team}, spec: {providerRef: {name: p}}}", ""},
+		"a provider's keys": {"{apiVersion: portico.dev/v1alpha1, kind: AWSProvider, metadata: {name: a}, spec: " +
+			"{credentials: {static: {accessKeyIDRef: {name: k, key: id}, secretAccessKeyRef: {name: k, key: s}, " +
+			"sessionTokenRef: {name: t, key: s}}}}}", "system/k system/t"},
+		"a password":       {"{apiVersion: portico.dev/v1alpha1, kind: RDSInstance, metadata: {name: a, namespace: team}, spec: {masterUserPasswordSecretRef: {name: p, key: x}}}", "team/p"},
+		"an application's": {"{apiVersion: portico.dev/v1alpha1, kind: WebApp, metadata: {name: a, namespace: team}, spec: {env: [{secretRef: {name: e}}]}}", "team/e"},
+		"none":             {"{apiVersion: portico.dev/v1alpha1, kind: SQSQueue, metadata: {name: a, namespace: team}, spec: {providerRef: {name: p}}}", ""},
 	} {
 		if got := strings.Join(secretsOf(parsed(t, row.text), "system"), " "); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
@@ -113,17 +115,20 @@ func TestSecretsAreNamed(t *testing.T) {
 }
 
 func TestABackupIsReadAsItWasWritten(t *testing.T) {
-	bucket := parsed(t, "{apiVersion: portico.dev/v1alpha1, kind: RDSInstance, metadata: {name: a, namespace: team}, spec: {allocatedStorage: 20}}")
+	bucket := parsed(t, "{apiVersion: portico.dev/v1alpha1, kind: RDSInstance, metadata: {name: a, namespace: team}, "+
+		"spec: {allocatedStorage: 20}}")
 	space := parsed(t, "{apiVersion: v1, kind: Namespace, metadata: {name: team}}")
 	var text bytes.Buffer
-	if err := (&Backup{ClusterID: "c", Objects: []*object{bucket, space}, Secrets: []string{"team/p"}}).Write(&text); err != nil {
+	if err := (&Backup{ClusterID: "c", Objects: []*object{bucket, space}, Secrets: []string{"team/p"}}).Write(
+		&text); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Read(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ClusterID != "c" || len(got.Objects) != 2 || got.Objects[0].GetKind() != "Namespace" || !same(bucket, got.Objects[1]) || !slices.Equal(got.Secrets, []string{"team/p"}) {
+	if got.ClusterID != "c" || len(got.Objects) != 2 || got.Objects[0].GetKind() != "Namespace" ||
+		!same(bucket, got.Objects[1]) || !slices.Equal(got.Secrets, []string{"team/p"}) {
 		t.Errorf("read %+v", got)
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // orders are annotations that request something once: a restore would repeat it.
 var orders = []string{
-	v1alpha1.AnnotationReconcileRequestedAt, v1alpha1.AnnotationAcknowledgeRecreate, v1alpha1.AnnotationRotatePassword, v1alpha1.AnnotationRollback,
+	v1alpha1.AnnotationReconcileRequestedAt, v1alpha1.AnnotationAcknowledgeRecreate, v1alpha1.AnnotationRotatePassword,
+	v1alpha1.AnnotationRollback,
 }
 
 // cleaned returns what people declared of an object, and under which UID its own was made.
@@ -104,5 +105,6 @@ func eachSecret(value any, found func(name string)) {
 // isSecretRef reports whether a field of our kinds refers to a Secret: secretRef, masterUserPasswordSecretRef and a
 // provider's keys.
 func isSecretRef(field string) bool {
-	return strings.HasSuffix(strings.ToLower(field), "secretref") || slices.Contains([]string{"accessKeyIDRef", "secretAccessKeyRef", "sessionTokenRef"}, field)
+	return strings.HasSuffix(strings.ToLower(field), "secretref") ||
+		slices.Contains([]string{"accessKeyIDRef", "secretAccessKeyRef", "sessionTokenRef"}, field)
 }

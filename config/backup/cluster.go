@@ -72,7 +72,8 @@ func (c *Cluster) id(ctx context.Context) (string, error) {
 	}
 	system, err := c.objects.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
-		return "", fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem, err)
+		return "", fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem,
+			err)
 	}
 	return string(system.GetUID()), nil
 }

@@ -15,10 +15,16 @@ import (
 )
 
 // first are the kinds that others refer to, in the order in which they are restored; all others come after them.
-var first = []string{"Namespace", "AWSProvider", "Team", "HostnameGrant", "PoolGateway", "DomainClaim", "ClusterRoleBinding", "RoleBinding"}
+var first = []string{
+	"Namespace", "AWSProvider", "Team", "HostnameGrant", "PoolGateway", "DomainClaim",
+	"ClusterRoleBinding", "RoleBinding",
+}
 
 // roles are those of people and tools; the bindings of the others belong to the installation.
-var roles = []string{"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer", "portico-database-reader", "portico-database-owner", "portico-admin"}
+var roles = []string{
+	"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer",
+	"portico-database-reader", "portico-database-owner", "portico-admin",
+}
 
 // kind is one whose objects are saved.
 type kind struct {

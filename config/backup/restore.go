@@ -54,7 +54,9 @@ func (c *Cluster) Plan(ctx context.Context, b *Backup, overwrite bool) (*Plan, e
 		switch {
 		case apierrors.IsNotFound(err):
 			plan.add("create", want, func(ctx context.Context) error {
-				_, err := all.Create(ctx, want, metav1.CreateOptions{FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict})
+				_, err := all.Create(ctx, want, metav1.CreateOptions{
+					FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict,
+				})
 				return err
 			})
 		case err != nil:
@@ -129,7 +131,9 @@ func (p *Plan) compare(all dynamic.ResourceInterface, want, have *object, overwr
 			if spec, ok := have.Object["spec"]; ok && want.Object["spec"] == nil {
 				made.Object["spec"] = spec
 			}
-			_, err := all.Update(ctx, made, metav1.UpdateOptions{FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict})
+			_, err := all.Update(ctx, made, metav1.UpdateOptions{
+				FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict,
+			})
 			return err
 		})
 		return
@@ -142,11 +146,16 @@ func (p *Plan) compare(all dynamic.ResourceInterface, want, have *object, overwr
 
 func annotating(all dynamic.ResourceInterface, o *object, former string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.AnnotationFormerUID: former}}})
+		patch, err := json.Marshal(
+			map[string]any{"metadata": map[string]any{
+				"annotations": map[string]any{v1alpha1.AnnotationFormerUID: former},
+			}})
 		if err != nil {
 			return err
 		}
-		_, err = all.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+		_, err = all.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{
+			FieldManager: fieldManager,
+		})
 		return err
 	}
 }
@@ -155,7 +164,8 @@ func annotating(all dynamic.ResourceInterface, o *object, former string) func(co
 // saved.
 func missing(want, have *object) string {
 	former := want.GetAnnotations()[v1alpha1.AnnotationFormerUID]
-	if have.GetAnnotations()[v1alpha1.AnnotationFormerUID] != "" || slices.Contains(strings.Split(former, ","), string(have.GetUID())) {
+	if have.GetAnnotations()[v1alpha1.AnnotationFormerUID] != "" ||
+		slices.Contains(strings.Split(former, ","), string(have.GetUID())) {
 		return ""
 	}
 	return former

@@ -66,9 +66,11 @@ func (c *Cluster) installs(namespace string) bool {
 func (c *Cluster) list(ctx context.Context, k kind) ([]*object, error) {
 	var all []*object
 	for next := ""; ; {
-		found, err := c.objects.Resource(k.GroupVersionResource).List(ctx, metav1.ListOptions{Limit: page, Continue: next})
+		found, err := c.objects.Resource(k.GroupVersionResource).List(
+			ctx, metav1.ListOptions{Limit: page, Continue: next})
 		if apierrors.IsNotFound(err) && k.Group == v1alpha1.GroupVersion.Group {
-			return nil, fmt.Errorf("the cluster has no %s: is Portico installed there, in this version? portico check tells: %w", k.GroupResource(), err)
+			return nil, fmt.Errorf("the cluster has no %s: is Portico installed there, in this version? portico "+
+				"check tells: %w", k.GroupResource(), err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list the %s: %w", k.GroupResource(), err)

@@ -47,7 +47,8 @@ func (b *Backup) Write(w io.Writer) error {
 
 var errNoName = errors.New("it has no name")
 
-var errNoBackup = errors.New("that is no backup of Portico: it does not begin with the document of kind Backup that portico backup writes")
+var errNoBackup = errors.New("that is no backup of Portico: it does not begin with the document of kind Backup that " +
+	"portico backup writes")
 
 // Read parses the output of Write. It refuses objects of kinds that a backup does not contain.
 func Read(r io.Reader) (*Backup, error) {
@@ -85,7 +86,8 @@ func readHeader(text []byte) (*Backup, error) {
 		return nil, errNoBackup
 	}
 	if h.APIVersion != headerVersion {
-		return nil, fmt.Errorf("the backup is of the format %s, and this portico reads %s: use the portico that wrote it", h.APIVersion, headerVersion)
+		return nil, fmt.Errorf("the backup is of the format %s, and this portico reads %s: use the portico that "+
+			"wrote it", h.APIVersion, headerVersion)
 	}
 	return &Backup{ClusterID: h.ClusterID, Secrets: h.Secrets}, nil
 }
@@ -111,7 +113,8 @@ func (b *Backup) sort() error {
 	}
 	for _, o := range b.Objects {
 		if _, ok := find(known, o); !ok {
-			return fmt.Errorf("the backup has %s, which no backup of Portico has: take it out, or use the portico that wrote it", nameOf(o))
+			return fmt.Errorf("the backup has %s, which no backup of Portico has: take it out, or use the portico "+
+				"that wrote it", nameOf(o))
 		}
 	}
 	slices.SortStableFunc(b.Objects, func(x, y *object) int {

@@ -65,7 +65,9 @@ func (c *Cluster) within(o *object) dynamic.ResourceInterface {
 
 // compared returns what is wrong with one object that this version needs, by the function differs; nil if nothing is. A
 // missing right to read it is a problem too: the roles of this version grant it to operator and portal.
-func (c *Cluster) compared(ctx context.Context, want *object, differs func(want, have *object) []string) (*Problem, error) {
+func (c *Cluster) compared(ctx context.Context, want *object, differs func(want, have *object) []string) (
+	*Problem, error,
+) {
 	p := &Problem{Object: want.GetKind() + " " + want.GetName(), Fix: fixObjects}
 	have, err := c.within(want).Get(ctx, want.GetName(), metav1.GetOptions{})
 	switch {
@@ -87,7 +89,9 @@ func (c *Cluster) compared(ctx context.Context, want *object, differs func(want,
 }
 
 // each compares objects one by one.
-func (c *Cluster) each(ctx context.Context, wanted []*object, differs func(want, have *object) []string) ([]Problem, error) {
+func (c *Cluster) each(ctx context.Context, wanted []*object, differs func(want, have *object) []string) (
+	[]Problem, error,
+) {
 	var all []Problem
 	for _, want := range wanted {
 		p, err := c.compared(ctx, want, differs)

@@ -54,7 +54,8 @@ func TestAWeakenedPolicyIsTold(t *testing.T) {
 			elements(o, "spec", "validations")[0].(map[string]any)["messageExpression"] = "'no'"
 		}, ""},
 		"one rule more": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
-			set(o, append(elements(o, "spec", "validations"), map[string]any{"expression": "false"}), "spec", "validations")
+			set(o, append(elements(o, "spec", "validations"), map[string]any{"expression": "false"}), "spec",
+				"validations")
 		}, ""},
 		"failures let pass": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
 			set(o, "Ignore", "spec", "failurePolicy")
@@ -69,7 +70,8 @@ func TestAWeakenedPolicyIsTold(t *testing.T) {
 			elements(o, "spec", "variables")[0].(map[string]any)["expression"] = "''"
 		}, "has another spec.variables"},
 		"a condition that excepts somebody": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
-			set(o, []any{map[string]any{"name": "not-me", "expression": "request.userInfo.username != 'me'"}}, "spec", "matchConditions")
+			set(o, []any{map[string]any{"name": "not-me", "expression": "request.userInfo.username != 'me'"}}, "spec",
+				"matchConditions")
 		}, "has spec.matchConditions, which this version has not"},
 		"fewer namespaces": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
 			set(o, map[string]any{"a": "b"}, "spec", "matchConstraints", "namespaceSelector", "matchLabels")
@@ -86,15 +88,21 @@ func TestAWeakenedPolicyIsTold(t *testing.T) {
 		"a binding that only warns": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(o *object) {
 			set(o, []any{"Warn"}, "spec", "validationActions")
 		}, "has another spec.validationActions"},
-		"a binding that lets pass without a grant": {"ValidatingAdmissionPolicyBinding", "portico-route-hostnames", func(o *object) {
-			set(o, "Allow", "spec", "paramRef", "parameterNotFoundAction")
-		}, "has spec.paramRef.parameterNotFoundAction Allow instead of Deny"},
+		"a binding that lets pass without a grant": {
+			"ValidatingAdmissionPolicyBinding", "portico-route-hostnames",
+			func(o *object) {
+				set(o, "Allow", "spec", "paramRef", "parameterNotFoundAction")
+			}, "has spec.paramRef.parameterNotFoundAction Allow instead of Deny",
+		},
 		"a binding of another policy": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(o *object) {
 			set(o, "other", "spec", "policyName")
 		}, "has spec.policyName other instead of portico-operator"},
-		"a binding with more exceptions": {"ValidatingAdmissionPolicyBinding", "portico-route-hostnames", func(o *object) {
-			set(o, []any{}, "spec", "matchResources", "namespaceSelector", "matchExpressions")
-		}, "lacks spec.matchResources.namespaceSelector.matchExpressions"},
+		"a binding with more exceptions": {
+			"ValidatingAdmissionPolicyBinding", "portico-route-hostnames",
+			func(o *object) {
+				set(o, []any{}, "spec", "matchResources", "namespaceSelector", "matchExpressions")
+			}, "lacks spec.matchResources.namespaceSelector.matchExpressions",
+		},
 		"a mutation that does nothing": {"MutatingAdmissionPolicy", "portico-requested-by", func(o *object) {
 			elements(o, "spec", "mutations")[0].(map[string]any)["jsonPatch"] = map[string]any{"expression": "[]"}
 		}, "has another spec.mutations"},
@@ -117,7 +125,8 @@ func TestAnOldCRDIsTold(t *testing.T) {
 		return elements(o, "spec", "versions")[0].(map[string]any)
 	}
 	fields := func(o *object, path ...string) map[string]any {
-		at, found, err := unstructured.NestedFieldNoCopy(version(o), append([]string{"schema", "openAPIV3Schema"}, path...)...)
+		at, found, err := unstructured.NestedFieldNoCopy(
+			version(o), append([]string{"schema", "openAPIV3Schema"}, path...)...)
 		if err != nil || !found {
 			panic(fmt.Sprintf("%v: %v, %v", path, found, err)) // the test is wrong
 		}

@@ -48,8 +48,12 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	})
 }
 
-func lacksVersion(want *apiextensionsv1.CustomResourceDefinitionVersion, served []apiextensionsv1.CustomResourceDefinitionVersion) []string {
-	at := slices.IndexFunc(served, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == want.Name && v.Served })
+func lacksVersion(want *apiextensionsv1.CustomResourceDefinitionVersion,
+	served []apiextensionsv1.CustomResourceDefinitionVersion,
+) []string {
+	at := slices.IndexFunc(served, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == want.Name && v.Served
+	})
 	if at < 0 {
 		return []string{"does not serve " + want.Name}
 	}
@@ -58,8 +62,9 @@ func lacksVersion(want *apiextensionsv1.CustomResourceDefinitionVersion, served 
 		return []string{"has no schema of " + want.Name}
 	}
 	all := lacksFields("", want.Schema.OpenAPIV3Schema, have.Schema.OpenAPIV3Schema)
-	if want.Subresources != nil && (have.Subresources == nil || want.Subresources.Status != nil && have.Subresources.Status == nil ||
-		want.Subresources.Scale != nil && have.Subresources.Scale == nil) {
+	if want.Subresources != nil &&
+		(have.Subresources == nil || want.Subresources.Status != nil && have.Subresources.Status == nil ||
+			want.Subresources.Scale != nil && have.Subresources.Scale == nil) {
 		all = append(all, "lacks a subresource")
 	}
 	return all

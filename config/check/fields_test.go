@@ -29,10 +29,12 @@ func TestFieldsOfANewerVersionAreNotDropped(t *testing.T) {
 			func(s *apiextensionsv1.JSONSchemaProps) { s.Properties["newer"] = text }, `{"versioning":"Enabled"}`, "",
 		},
 		"a field": {
-			func(s *apiextensionsv1.JSONSchemaProps) { s.Properties["newer"] = text }, `{"newer":"x"}`, "1 objects have spec.newer",
+			func(s *apiextensionsv1.JSONSchemaProps) { s.Properties["newer"] = text }, `{"newer":"x"}`,
+			"1 objects have spec.newer",
 		},
 		"a field within one": {
-			func(s *apiextensionsv1.JSONSchemaProps) { within(s, "providerRef").Properties["newer"] = text }, `{"providerRef":{"name":"a","newer":"x"}}`, "spec.providerRef.newer",
+			func(s *apiextensionsv1.JSONSchemaProps) { within(s, "providerRef").Properties["newer"] = text },
+			`{"providerRef":{"name":"a","newer":"x"}}`, "spec.providerRef.newer",
 		},
 		"a field of elements": {
 			func(s *apiextensionsv1.JSONSchemaProps) {
@@ -47,7 +49,8 @@ func TestFieldsOfANewerVersionAreNotDropped(t *testing.T) {
 		"a field of elements of elements": {
 			func(s *apiextensionsv1.JSONSchemaProps) {
 				within(within(s, "lifecycleRules").Items.Schema, "transitions").Items.Schema.Properties["newer"] = text
-			}, `{"lifecycleRules":[{"transitions":[{"days":1,"newer":"x"}]}]}`, "spec.lifecycleRules[].transitions[].newer",
+			}, `{"lifecycleRules":[{"transitions":[{"days":1,"newer":"x"}]}]}`,
+			"spec.lifecycleRules[].transitions[].newer",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,13 +61,15 @@ func TestFieldsOfANewerVersionAreNotDropped(t *testing.T) {
 			}
 			s.have = *s.want.DeepCopy()
 			c.newer(within(s.have.Spec.Versions[0].Schema.OpenAPIV3Schema, "spec"))
-			bucket, err := decode([]byte(`{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":"a","namespace":"b"},"spec":` + c.spec + `}`))
+			bucket, err := decode([]byte(
+				`{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":"a","namespace":"b"},"spec":` + c.spec + `}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
-				{Group: "portico.dev", Version: "v1alpha1", Resource: "s3buckets"}: "S3BucketList",
-			}, bucket[0])
+			objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+				map[schema.GroupVersionResource]string{
+					{Group: "portico.dev", Version: "v1alpha1", Resource: "s3buckets"}: "S3BucketList",
+				}, bucket[0])
 			says, err := (&Cluster{objects: objects}).losing(t.Context(), &s)
 			if err != nil || c.says == "" && says != "" || !strings.Contains(says, c.says) {
 				t.Errorf("%q, %v; want %q", says, err, c.says)
@@ -84,12 +89,17 @@ func TestValuesOfMapsAreLookedInto(t *testing.T) {
 	newer := old.DeepCopy()
 	newer.Properties["map"].AdditionalProperties.Schema.Properties["b"] = field
 	*old.Properties["kept"].XPreserveUnknownFields = true
-	newer.Properties["kept"] = apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{"c": field}}
+	newer.Properties["kept"] = apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{
+		"c": field,
+	}}
 	more := fieldsBeyond(nil, old, newer)
 	if len(more) != 1 || pathText(more[0]) != "map[].b" {
 		t.Fatalf("%v are beyond", more)
 	}
-	for value, want := range map[string]bool{`{"x":{"a":"1"}}`: false, `{"x":{"a":"1"},"y":{"b":"2"}}`: true, `null`: false, `"text"`: false} {
+	for value, want := range map[string]bool{
+		`{"x":{"a":"1"}}`: false, `{"x":{"a":"1"},"y":{"b":"2"}}`: true,
+		`null`: false, `"text"`: false,
+	} {
 		o, err := decode([]byte(`{"apiVersion":"v1","kind":"X","spec":{"map":` + value + `}}`))
 		if err != nil {
 			t.Fatal(err)

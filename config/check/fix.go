@@ -55,9 +55,12 @@ func (c *Cluster) Plan(ctx context.Context) ([]Step, error) {
 			return nil, errors.New(lost + "; use the portico of that version. Nothing was changed")
 		}
 		if len(one.outdated()) > 0 {
-			steps = append(steps, Step{"store all " + one.want.Spec.Names.Plural + " as " + storage(&one.want).Name, func(ctx context.Context) error {
-				return c.storeAnew(ctx, one)
-			}})
+			steps = append(steps, Step{
+				"store all " + one.want.Spec.Names.Plural + " as " + storage(&one.want).Name,
+				func(ctx context.Context) error {
+					return c.storeAnew(ctx, one)
+				},
+			})
 		}
 	}
 	return steps, nil
@@ -98,7 +101,9 @@ func (c *Cluster) installed() ([]*object, error) {
 		return nil, err
 	}
 	all = append(append(all, crds...), policies...)
-	own := &object{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": c.names.namespace()}}}
+	own := &object{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{
+		"name": c.names.namespace(),
+	}}}
 	all = append(all, own)
 	slices.SortStableFunc(all, func(a, b *object) int { return rank(a) - rank(b) })
 	return all, nil
@@ -137,7 +142,9 @@ func (c *Cluster) step(ctx context.Context, want *object) (*Step, error) {
 // optional returns the step for the binding that admins may have removed on purpose: it is created by a first
 // installation only.
 func (c *Cluster) optional(ctx context.Context, apply func(context.Context) error) (*Step, error) {
-	operator := &object{Object: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}}
+	operator := &object{Object: map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+	}}
 	_, err := c.within(operator).Get(ctx, "portico-operator", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return &Step{"create ClusterRoleBinding " + optionalBinding, apply}, nil
@@ -162,7 +169,9 @@ func (c *Cluster) write(ctx context.Context, want, have *object, dryRun ...strin
 		sameRelease(want, have)
 	}
 	if have == nil || want.GroupVersionKind().Group != "admissionregistration.k8s.io" {
-		return c.within(want).Apply(ctx, want.GetName(), want, metav1.ApplyOptions{FieldManager: fieldManager, Force: true, DryRun: dryRun})
+		return c.within(want).Apply(ctx, want.GetName(), want, metav1.ApplyOptions{
+			FieldManager: fieldManager, Force: true, DryRun: dryRun,
+		})
 	}
 	whole := have.DeepCopy()
 	whole.Object["spec"] = want.DeepCopy().Object["spec"]
@@ -177,19 +186,20 @@ func (c *Cluster) write(ctx context.Context, want, have *object, dryRun ...strin
 
 // apply writes one object. A CRD is waited for, and so are policies that know no schema yet.
 func (c *Cluster) apply(ctx context.Context, o *object) error {
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, servedWithin, true, func(ctx context.Context) (bool, error) {
-		have, err := c.within(o).Get(ctx, o.GetName(), metav1.GetOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return false, err
-		}
-		got, err := c.write(ctx, o, have)
-		if apierrors.IsServiceUnavailable(err) || apierrors.IsConflict(err) {
-			return false, nil // a policy that patches a kind does not know its schema yet; or somebody else wrote
-		}
-		if err != nil || o.GetKind() != "CustomResourceDefinition" {
-			return err == nil, err
-		}
-		served, _ := condition(got, "Established")
-		return served, nil
-	})
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, servedWithin, true,
+		func(ctx context.Context) (bool, error) {
+			have, err := c.within(o).Get(ctx, o.GetName(), metav1.GetOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return false, err
+			}
+			got, err := c.write(ctx, o, have)
+			if apierrors.IsServiceUnavailable(err) || apierrors.IsConflict(err) {
+				return false, nil // a policy that patches a kind does not know its schema yet; or somebody else wrote
+			}
+			if err != nil || o.GetKind() != "CustomResourceDefinition" {
+				return err == nil, err
+			}
+			served, _ := condition(got, "Established")
+			return served, nil
+		})
 }

@@ -35,10 +35,11 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 			{nil, nil, ""},
 		}
 		var asked atomic.Int32
-		m := NewMonitor(slog.New(slog.NewTextHandler(&log, nil)), Check{"policies", func(context.Context) ([]Problem, error) {
-			a := answers[min(int(asked.Add(1)), len(answers))-1]
-			return a.problems, a.err
-		}})
+		m := NewMonitor(slog.New(slog.NewTextHandler(&log, nil)),
+			Check{"policies", func(context.Context) ([]Problem, error) {
+				a := answers[min(int(asked.Add(1)), len(answers))-1]
+				return a.problems, a.err
+			}})
 		if err := m.Results()[0].Failure(); err == nil || err.Error() != "not checked yet" {
 			t.Errorf("before the first look: %v", err)
 		}
@@ -49,7 +50,8 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 				time.Sleep(time.Second) // the bubble's time
 			}
 			got := m.Results()[0].Failure()
-			if a.failure == "" && got != nil || a.failure != "" && (got == nil || !strings.Contains(got.Error(), a.failure)) {
+			if a.failure == "" && got != nil ||
+				a.failure != "" && (got == nil || !strings.Contains(got.Error(), a.failure)) {
 				t.Errorf("after answer %d: %v, want %q", i, got, a.failure)
 			}
 		}
@@ -78,7 +80,9 @@ func TestAnErrorIsNotAbsence(t *testing.T) {
 				t.Fatal(err)
 			}
 			objects := fake.NewSimpleDynamicClient(s)
-			objects.PrependReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
+			objects.PrependReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, c.err
+			})
 			problems, err := (&Cluster{objects: objects}).CRDs(t.Context())
 			switch {
 			case c.says == "":

@@ -54,7 +54,10 @@ func meaning(v any) any {
 }
 
 // open are lists in which more elements make a policy stricter or have no effect.
-var open = []string{"spec.validations", "spec.variables", "spec.matchConstraints.resourceRules", "spec.validationActions"}
+var open = []string{
+	"spec.validations", "spec.variables", "spec.matchConstraints.resourceRules",
+	"spec.validationActions",
+}
 
 // weaker tells where have is not at least what want is.
 func weaker(at string, want, have any) []string {

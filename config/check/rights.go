@@ -46,20 +46,25 @@ func (c *Cluster) rightsGiven(ctx context.Context) ([]Finding, error) {
 	}
 	var all []Finding
 	for _, account := range accounts {
-		all = append(all, Finding{State: Lacking, Says: account + " may not " + brief(missing[account]), Fix: fixObjects})
+		all = append(all, Finding{
+			State: Lacking, Says: account + " may not " + brief(missing[account]),
+			Fix: fixObjects,
+		})
 	}
 	return all, nil
 }
 
 func (c *Cluster) allows(ctx context.Context, r right) (bool, error) {
 	review := &authorizationv1.SubjectAccessReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SubjectAccessReview"}, Spec: r.does,
+		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SubjectAccessReview"},
+		Spec:     r.does,
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(review)
 	if err != nil {
 		return false, err
 	}
-	got, err := c.objects.Resource(authorizationv1.SchemeGroupVersion.WithResource("subjectaccessreviews")).Create(ctx, &object{Object: content}, metav1.CreateOptions{})
+	got, err := c.objects.Resource(authorizationv1.SchemeGroupVersion.WithResource("subjectaccessreviews")).Create(
+		ctx, &object{Object: content}, metav1.CreateOptions{})
 	if err != nil {
 		return false, err
 	}
@@ -77,7 +82,8 @@ func (c *Cluster) rightsWanted() ([]right, error) {
 	rules := map[string][]rbacv1.PolicyRule{} // by namespace and name of the role
 	var bindings []rbacv1.RoleBinding
 	for _, o := range objects {
-		role, binding := rbacv1.Role{}, rbacv1.RoleBinding{} // of which the kinds of the whole cluster have the members too
+		// of which the kinds of the whole cluster have the members too
+		role, binding := rbacv1.Role{}, rbacv1.RoleBinding{}
 		switch o.GetKind() {
 		case "Role", "ClusterRole":
 			err = runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role)
@@ -116,7 +122,9 @@ func rightsOf(account, namespace string, rules []rbacv1.PolicyRule) (all []right
 		for _, verb := range rule.Verbs {
 			for _, url := range rule.NonResourceURLs {
 				all = append(all, right{account, authorizationv1.SubjectAccessReviewSpec{
-					User: account, NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: strings.TrimSuffix(url, "*"), Verb: verb},
+					User: account, NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+						Path: strings.TrimSuffix(url, "*"), Verb: verb,
+					},
 				}, verb + " " + url})
 			}
 			all = append(all, rightsOn(account, namespace, verb, rule)...)
@@ -134,9 +142,12 @@ func rightsOn(account, namespace, verb string, rule rbacv1.PolicyRule) (all []ri
 		for _, resource := range rule.Resources {
 			for _, name := range names {
 				resource, sub, _ := strings.Cut(resource, "/")
-				all = append(all, right{account, authorizationv1.SubjectAccessReviewSpec{User: account, ResourceAttributes: &authorizationv1.ResourceAttributes{
-					Namespace: namespace, Verb: verb, Group: group, Resource: resource, Subresource: sub, Name: name,
-				}}, said(verb, group, resource, sub, name, namespace)})
+				all = append(all, right{account, authorizationv1.SubjectAccessReviewSpec{
+					User: account, ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Namespace: namespace, Verb: verb, Group: group, Resource: resource, Subresource: sub,
+						Name: name,
+					},
+				}, said(verb, group, resource, sub, name, namespace)})
 			}
 		}
 	}

@@ -23,7 +23,8 @@ import (
 // oldest is the Kubernetes that Portico needs, and why.
 const (
 	oldest        = "1.36"
-	oldestBecause = "it brings constrained impersonation, by which the portal acts as users, and mutating admission policies"
+	oldestBecause = "it brings constrained impersonation, by which the portal acts as users, and mutating admission " +
+		"policies"
 )
 
 // mostSkew between this machine and the API server; AWS itself refuses requests of clocks that are five minutes off.
@@ -101,7 +102,8 @@ func skew(date string, now time.Time) Finding {
 	}
 	if by := now.Sub(then).Abs(); by > mostSkew {
 		f.State, f.Says = Lacking, "the API server's and this machine's differ by "+by.Round(time.Second).String()
-		f.Fix = "set the clock that is wrong (timedatectl tells of this machine's): tokens and requests to AWS are refused by clocks that are off"
+		f.Fix = "set the clock that is wrong (timedatectl tells of this machine's): tokens and requests to AWS are " +
+			"refused by clocks that are off"
 	}
 	return f
 }
@@ -140,7 +142,8 @@ func (c *Cluster) admissionServed(ctx context.Context) ([]Finding, error) {
 	}
 	if len(missing) > 0 {
 		return []Finding{{
-			State: Lacking, Says: "the API server does not serve " + strings.Join(missing, ", ") + " of admissionregistration.k8s.io/v1",
+			State: Lacking, Says: "the API server does not serve " + strings.Join(missing, ", ") +
+				" of admissionregistration.k8s.io/v1",
 			Fix: "use Kubernetes " + oldest + " or newer, and switch the feature not off",
 		}}, nil
 	}
@@ -163,13 +166,15 @@ func (c *Cluster) constrained(ctx context.Context) ([]Finding, error) {
 			if strings.HasSuffix(value, " 1") {
 				return []Finding{{State: OK, Says: "on"}}, nil
 			}
-			return []Finding{{State: Lacking, Says: "it is switched off", Fix: "start the API server without --feature-gates=ConstrainedImpersonation=false"}}, nil
+			return []Finding{{State: Lacking, Says: "it is switched off", Fix: "start the API server without " +
+				"--feature-gates=ConstrainedImpersonation=false"}}, nil
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read the API server's metrics: %w", err)
 	}
-	return []Finding{{State: Lacking, Says: "the API server does not know it", Fix: "upgrade Kubernetes to " + oldest + " or newer"}}, nil
+	return []Finding{{State: Lacking, Says: "the API server does not know it", Fix: "upgrade Kubernetes to " + oldest +
+		" or newer"}}, nil
 }
 
 // HostnameKinds returns the kinds of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer
@@ -180,7 +185,9 @@ func HostnameKinds() []schema.GroupVersionKind {
 	for _, kind := range []string{"Gateway", "GatewayClass", "GRPCRoute", "HTTPRoute", "ListenerSet"} {
 		all = append(all, gateway.WithKind(kind))
 	}
-	return append(all, schema.GroupVersionKind{Group: "gateway.k8s.aws", Version: "v1", Kind: "LoadBalancerConfiguration"})
+	return append(all, schema.GroupVersionKind{
+		Group: "gateway.k8s.aws", Version: "v1", Kind: "LoadBalancerConfiguration",
+	})
 }
 
 // gatewayAPI returns which kinds that hostnames need are missing.
@@ -202,7 +209,8 @@ func (c *Cluster) gatewayAPI(ctx context.Context) ([]Finding, error) {
 	if len(missing) > 0 {
 		return []Finding{{
 			State: Off, Says: "no hostnames: the cluster lacks " + strings.Join(missing, ", "),
-			Fix: "install the CRDs of Gateway API 1.5 or newer, and of the AWS Load Balancer Controller; hostnames start by themselves then",
+			Fix: "install the CRDs of Gateway API 1.5 or newer, and of the AWS Load Balancer Controller; hostnames " +
+				"start by themselves then",
 		}}, nil
 	}
 	return []Finding{{State: OK, Says: "served, with ListenerSet"}}, nil
@@ -219,7 +227,8 @@ func (c *Cluster) loadBalancers(ctx context.Context) ([]Finding, error) {
 	}
 	f := Finding{
 		State: Off, Says: "no hostnames: there is no GatewayClass with the controller " + albController,
-		Fix: "install the AWS Load Balancer Controller with its Gateway API support, and create a GatewayClass named alb",
+		Fix: "install the AWS Load Balancer Controller with its Gateway API support, and create a GatewayClass " +
+			"named alb",
 	}
 	for i := range classes {
 		controller, _, _ := unstructured.NestedString(classes[i].Object, "spec", "controllerName")
@@ -238,7 +247,8 @@ func (c *Cluster) loadBalancers(ctx context.Context) ([]Finding, error) {
 
 // list returns the objects of a resource in all namespaces; none where it is not served.
 func (c *Cluster) list(ctx context.Context, group, version, resource string) ([]object, error) {
-	list, err := c.objects.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource}).List(ctx, metav1.ListOptions{})
+	list, err := c.objects.Resource(
+		schema.GroupVersionResource{Group: group, Version: version, Resource: resource}).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

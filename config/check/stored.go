@@ -31,13 +31,17 @@ func storage(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cus
 
 // outdated returns the versions, other than the storage version, in which some objects may still be stored.
 func (s *inStore) outdated() []string {
-	return slices.DeleteFunc(slices.Clone(s.have.Status.StoredVersions), func(v string) bool { return v == storage(&s.want).Name })
+	return slices.DeleteFunc(slices.Clone(s.have.Status.StoredVersions), func(v string) bool {
+		return v == storage(&s.want).Name
+	})
 }
 
 // unknown returns the outdated versions that this version of Portico does not know at all.
 func (s *inStore) unknown() []string {
 	return slices.DeleteFunc(s.outdated(), func(name string) bool {
-		return slices.ContainsFunc(s.want.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
+		return slices.ContainsFunc(s.want.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			return v.Name == name
+		})
 	})
 }
 
@@ -80,10 +84,12 @@ func (c *Cluster) stored(ctx context.Context) ([]Finding, error) {
 		if lost, err := c.losing(ctx, one); err != nil {
 			return nil, err
 		} else if lost != "" {
-			all = append(all, Finding{State: Lacking, Says: lost, Fix: "use the portico, and the Portico, of the newer version"})
+			all = append(all, Finding{State: Lacking, Says: lost, Fix: "use the portico, and the Portico, of the " +
+				"newer version"})
 		} else if old := one.outdated(); len(old) > 0 {
 			all = append(all, Finding{
-				State: Lacking, Says: one.have.Name + " may have objects stored as " + strings.Join(old, ", "), Fix: fixObjects + ": it writes them again in the new version",
+				State: Lacking, Says: one.have.Name + " may have objects stored as " + strings.Join(old, ", "),
+				Fix: fixObjects + ": it writes them again in the new version",
 			})
 		}
 	}
@@ -96,10 +102,12 @@ func (c *Cluster) stored(ctx context.Context) ([]Finding, error) {
 // losing tells why the CRD must not be brought to this version; "" if it may.
 func (c *Cluster) losing(ctx context.Context, s *inStore) (string, error) {
 	if unknown := s.unknown(); len(unknown) > 0 {
-		return fmt.Sprintf("%s has objects stored as %s, which this version does not know", s.have.Name, strings.Join(unknown, ", ")), nil
+		return fmt.Sprintf("%s has objects stored as %s, which this version does not know", s.have.Name,
+			strings.Join(unknown, ", ")), nil
 	}
 	want, have := storage(&s.want), storage(&s.have)
-	if want.Schema == nil || have.Schema == nil || have.Schema.OpenAPIV3Schema == nil || want.Schema.OpenAPIV3Schema == nil {
+	if want.Schema == nil || have.Schema == nil || have.Schema.OpenAPIV3Schema == nil ||
+		want.Schema.OpenAPIV3Schema == nil {
 		return "", nil
 	}
 	wanted, had := want.Schema.OpenAPIV3Schema.Properties["spec"], have.Schema.OpenAPIV3Schema.Properties["spec"]
@@ -113,7 +121,8 @@ func (c *Cluster) losing(ctx context.Context, s *inStore) (string, error) {
 	}
 	for _, field := range more {
 		if n := using(objects, field); n > 0 {
-			return fmt.Sprintf("%s is of a newer version: %d objects have spec.%s, which this version would drop", s.have.Name, n, pathText(field)), nil
+			return fmt.Sprintf("%s is of a newer version: %d objects have spec.%s, which this version would drop",
+				s.have.Name, n, pathText(field)), nil
 		}
 	}
 	return "", nil
@@ -127,13 +136,17 @@ func (c *Cluster) storeAnew(ctx context.Context, s *inStore) error {
 		return err
 	}
 	for i := range objects {
-		_, err := c.within(&objects[i]).Patch(ctx, objects[i].GetName(), types.MergePatchType, []byte("{}"), metav1.PatchOptions{FieldManager: fieldManager})
+		_, err := c.within(&objects[i]).Patch(ctx, objects[i].GetName(), types.MergePatchType, []byte("{}"),
+			metav1.PatchOptions{FieldManager: fieldManager})
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("write %s %s again in the new version: %w", objects[i].GetKind(), objects[i].GetName(), err)
+			return fmt.Errorf("write %s %s again in the new version: %w", objects[i].GetKind(), objects[i].GetName(),
+				err)
 		}
 	}
 	patch := fmt.Appendf(nil, `{"status":{"storedVersions":[%q]}}`, storage(&s.want).Name)
-	_, err = c.within(s.wanted).Patch(ctx, s.wanted.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager}, "status")
+	_, err = c.within(s.wanted).Patch(ctx, s.wanted.GetName(), types.MergePatchType, patch, metav1.PatchOptions{
+		FieldManager: fieldManager,
+	}, "status")
 	if err != nil {
 		return fmt.Errorf("have the versions of before forgotten: %w", err)
 	}

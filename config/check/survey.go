@@ -68,7 +68,8 @@ func (c *Cluster) Survey(ctx context.Context, s Survey) ([]Finding, error) {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			found = []Finding{{State: Unknown, Says: err.Error(), Fix: "use a kubeconfig with the rights of an admin of the cluster, or try again when it answers"}}
+			found = []Finding{{State: Unknown, Says: err.Error(), Fix: "use a kubeconfig with the rights of an admin " +
+				"of the cluster, or try again when it answers"}}
 		}
 		for _, f := range found {
 			f.About = one.about
@@ -89,7 +90,8 @@ func Lacks(all []Finding) (n int) {
 }
 
 // problems makes findings of a check's problems.
-func (c *Cluster) problems(fine string, run func(context.Context) ([]Problem, error)) func(context.Context) ([]Finding, error) {
+func (c *Cluster) problems(fine string, run func(context.Context) ([]Problem, error)) func(context.Context) (
+	[]Finding, error) {
 	return func(ctx context.Context) ([]Finding, error) {
 		wrong, err := run(ctx)
 		if err != nil {
@@ -129,7 +131,10 @@ func (c *Cluster) providers(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return []Finding{{State: Off, Says: "there is none, so nobody can request anything in AWS", Fix: "create an AWSProvider; see docs/kinds/awsprovider.md"}}, nil
+		return []Finding{{
+			State: Off, Says: "there is none, so nobody can request anything in AWS",
+			Fix: "create an AWSProvider; see docs/kinds/awsprovider.md",
+		}}, nil
 	}
 	var all []Finding
 	for i := range list {

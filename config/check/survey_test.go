@@ -27,7 +27,8 @@ func TestVersionsOfKubernetes(t *testing.T) {
 		"v1.35.9":             {Lacking, "older than 1.36"},
 		"devel":               {Unknown, "is no version"},
 	} {
-		if f := oldEnough(told); f.State != c.state || !strings.Contains(f.Says, c.says) || (f.Fix != "") != (c.state == Lacking) {
+		if f := oldEnough(told); f.State != c.state || !strings.Contains(f.Says, c.says) ||
+			(f.Fix != "") != (c.state == Lacking) {
 			t.Errorf("%s: %+v", told, f)
 		}
 	}
@@ -73,7 +74,8 @@ func apiServer(t *testing.T, answers map[string]string) *Cluster {
 }
 
 func TestFeaturesOfAnAPIServer(t *testing.T) {
-	const on = "kubernetes_feature_enabled{name=\"Other\",stage=\"\"} 1\nkubernetes_feature_enabled{name=\"ConstrainedImpersonation\",stage=\"BETA\"} 1\n"
+	const on = "kubernetes_feature_enabled{name=\"Other\",stage=\"\"} " +
+		"1\nkubernetes_feature_enabled{name=\"ConstrainedImpersonation\",stage=\"BETA\"} 1\n"
 	for name, c := range map[string]struct {
 		metrics string
 		state   State
@@ -89,8 +91,10 @@ func TestFeaturesOfAnAPIServer(t *testing.T) {
 		}
 	}
 	served := `{"kind": "APIResourceList", "resources": [{"name": "validatingadmissionpolicies", "kind": "ValidatingAdmissionPolicy"}]}`
-	got, err := apiServer(t, map[string]string{"/apis/admissionregistration.k8s.io/v1": served}).admissionServed(t.Context())
-	if err != nil || got[0].State != Lacking || !strings.Contains(got[0].Says, "does not serve MutatingAdmissionPolicy of") {
+	got, err := apiServer(t, map[string]string{"/apis/admissionregistration.k8s.io/v1": served}).admissionServed(
+		t.Context())
+	if err != nil || got[0].State != Lacking ||
+		!strings.Contains(got[0].Says, "does not serve MutatingAdmissionPolicy of") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -121,7 +125,8 @@ func TestARefusalSaysWhy(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, body := range []string{"", "<html>", "{}"} {
-		if err := refused(http.StatusForbidden, "/metrics", []byte(body)); !apierrors.IsForbidden(err) || !strings.HasSuffix(err.Error(), "Forbidden") {
+		if err := refused(http.StatusForbidden, "/metrics", []byte(body)); !apierrors.IsForbidden(err) ||
+			!strings.HasSuffix(err.Error(), "Forbidden") {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -154,7 +159,10 @@ func TestObjectsAreStoredAnew(t *testing.T) {
 	if got := s.outdated(); !slices.Equal(got, []string{"v1alpha0"}) || len(s.unknown()) > 0 {
 		t.Errorf("%v are outdated, and unknown %v", got, s.unknown())
 	}
-	grant := &object{Object: map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "HostnameGrant", "metadata": map[string]any{"namespace": "payments", "name": "hostnames"}}}
+	grant := &object{Object: map[string]any{
+		"apiVersion": "portico.dev/v1alpha1", "kind": "HostnameGrant",
+		"metadata": map[string]any{"namespace": "payments", "name": "hostnames"},
+	}}
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -169,11 +177,15 @@ func TestObjectsAreStoredAnew(t *testing.T) {
 	for _, a := range objects.Actions() {
 		did = append(did, strings.TrimSuffix(a.GetVerb()+" "+a.GetResource().Resource+" "+a.GetSubresource(), " "))
 	}
-	if want := []string{"list hostnamegrants", "patch hostnamegrants", "patch customresourcedefinitions status"}; !slices.Equal(did, want) {
+	if want := []string{
+		"list hostnamegrants", "patch hostnamegrants",
+		"patch customresourcedefinitions status",
+	}; !slices.Equal(did, want) {
 		t.Errorf("did %q", did)
 	}
 	s.want.Spec.Versions = s.want.Spec.Versions[:1]
-	if says, err := (&Cluster{objects: objects}).losing(t.Context(), &s); err != nil || !strings.Contains(says, "stored as v1alpha0, which this version does not know") {
+	if says, err := (&Cluster{objects: objects}).losing(t.Context(), &s); err != nil ||
+		!strings.Contains(says, "stored as v1alpha0, which this version does not know") {
 		t.Errorf("%q, %v", says, err)
 	}
 }

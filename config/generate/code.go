@@ -26,7 +26,10 @@ type goKind struct {
 func (l lists) writeCode(root string) error {
 	var kinds []goKind
 	for i := range l.kinds {
-		kinds = append(kinds, goKind{Name: l.kinds[i].Spec.Names.Kind, AWS: crd.OfAWS(&l.kinds[i]), Requested: crd.Requested(&l.kinds[i])})
+		kinds = append(kinds, goKind{
+			Name: l.kinds[i].Spec.Names.Kind, AWS: crd.OfAWS(&l.kinds[i]),
+			Requested: crd.Requested(&l.kinds[i]),
+		})
 	}
 	var out bytes.Buffer
 	if err := code.Execute(&out, kinds); err != nil {

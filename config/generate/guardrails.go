@@ -37,15 +37,21 @@ func guardrailPolicy(p guardrails.Policy) (policy, binding yamlObject) {
 		holds := "variables." + r.Name + ".size() == 0"
 		a.variables = append(a.variables, yamlObject{"name": r.Name, "expression": r.Bad})
 		// The API server evaluates the message of every rule, even if the rule holds.
-		a.validations = append(a.validations, yamlObject{"expression": holds, "messageExpression": holds + " ? '' : " + r.Message, "reason": "Invalid"})
+		a.validations = append(a.validations, yamlObject{"expression": holds, "messageExpression": holds + " ? '' : " +
+			r.Message, "reason": "Invalid"})
 	}
 	policy, binding = a.objects()
 	if p.ParamKind != "" {
 		policy["spec"].(yamlObject)["paramKind"] = yamlObject{"apiVersion": group.String(), "kind": p.ParamKind}
 		spec := binding["spec"].(yamlObject)
 		spec["paramRef"] = yamlObject{"selector": yamlObject{}, "parameterNotFoundAction": "Allow"}
-		withoutTeam := yamlObject{"matchExpressions": []yamlObject{{"key": v1alpha1.LabelTeam, "operator": "DoesNotExist"}}}
-		spec["matchResources"] = yamlObject{"matchPolicy": "Equivalent", "objectSelector": yamlObject{}, "namespaceSelector": withoutTeam}
+		withoutTeam := yamlObject{
+			"matchExpressions": []yamlObject{{"key": v1alpha1.LabelTeam, "operator": "DoesNotExist"}},
+		}
+		spec["matchResources"] = yamlObject{
+			"matchPolicy": "Equivalent", "objectSelector": yamlObject{},
+			"namespaceSelector": withoutTeam,
+		}
 	}
 	return policy, binding
 }

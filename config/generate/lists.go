@@ -43,7 +43,8 @@ func load(root string) (all lists, err error) {
 				return all, err
 			}
 			what := strings.TrimSuffix(strings.TrimPrefix(path, file), ".json")
-			all.optional[name] = append(all.optional[name], optionalPolicy{kind.Spec.Names.Kind + camelCase(what), strings.TrimSpace(string(text))})
+			all.optional[name] = append(all.optional[name],
+				optionalPolicy{kind.Spec.Names.Kind + camelCase(what), strings.TrimSpace(string(text))})
 		}
 	}
 	return all, nil
@@ -119,12 +120,14 @@ func (l lists) text(what string) (string, error) {
 		case what == "policy references" && has:
 			_, _ = fmt.Fprintf(&out, "      - !Ref %sPolicy\n", name)
 			for _, more := range l.optional[file] {
-				_, _ = fmt.Fprintf(&out, "      - !If [%s, !Ref %sPolicy, !Ref \"AWS::NoValue\"]\n", more.name, more.name)
+				_, _ = fmt.Fprintf(&out, "      - !If [%s, !Ref %sPolicy, !Ref \"AWS::NoValue\"]\n", more.name,
+					more.name)
 			}
 		case what == "policy resources" && has:
 			_, _ = fmt.Fprintf(&out, policyResource, name, "", name, indent(policy, "        "))
 			for _, more := range l.optional[file] {
-				_, _ = fmt.Fprintf(&out, policyResource, more.name, "    Condition: "+more.name+"\n", more.name, indent(more.text, "        "))
+				_, _ = fmt.Fprintf(&out, policyResource, more.name, "    Condition: "+more.name+"\n", more.name,
+					indent(more.text, "        "))
 			}
 		}
 	}
@@ -142,7 +145,8 @@ func (l lists) confirmed() string {
 			names = append(names, "'"+l.kinds[i].Spec.Names.Plural+"'")
 		}
 	}
-	return "  - name: holding # data that a new one would not have\n    expression: \"request.resource.resource in [" + strings.Join(names, ", ") + "]\"\n"
+	return "  - name: holding # data that a new one would not have\n    expression: \"request.resource.resource in [" +
+		strings.Join(names, ", ") + "]\"\n"
 }
 
 // policyResource is the format of a policy in a CloudFormation template. Its document is JSON, which is valid YAML.

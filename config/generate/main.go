@@ -19,7 +19,10 @@ import (
 )
 
 // files are the patterns of the files with such lists.
-var files = []string{"config/rbac/*.yaml", "config/policy/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf", "docs/README.md", "docs/install.md", "docs/iam/README.md"}
+var files = []string{
+	"config/rbac/*.yaml", "config/policy/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf",
+	"docs/README.md", "docs/install.md", "docs/iam/README.md",
+}
 
 var (
 	line    = regexp.MustCompile(`(?m)^(.*\[)[^\]\n]*(\] *# kinds: (.+))$`)

@@ -40,14 +40,18 @@ func all(t *testing.T) map[string]admissionv1.ValidatingAdmissionPolicy {
 
 // Labels and annotations of these can be written through each of their subresources. Those of custom resources cannot:
 // a write of their status changes nothing else. Neither can those of a kind that has no subresource.
-var throughSubresources = []string{"namespaces", "pods", "services", "nodes", "persistentvolumeclaims", "serviceaccounts"}
+var throughSubresources = []string{
+	"namespaces", "pods", "services", "nodes", "persistentvolumeclaims",
+	"serviceaccounts",
+}
 
 // A policy that judges what is updated judges it by every way.
 func TestPoliciesMatchEverySubresource(t *testing.T) {
 	judged := 0
 	for name, p := range all(t) {
 		for _, rule := range p.Spec.MatchConstraints.ResourceRules {
-			if !slices.Contains(rule.Operations, admissionv1.Update) && !slices.Contains(rule.Operations, admissionv1.OperationAll) {
+			if !slices.Contains(rule.Operations, admissionv1.Update) &&
+				!slices.Contains(rule.Operations, admissionv1.OperationAll) {
 				continue
 			}
 			for _, resource := range rule.Resources {
@@ -56,10 +60,14 @@ func TestPoliciesMatchEverySubresource(t *testing.T) {
 				}
 				judged++
 				if !slices.Contains(rule.Resources, resource+"/*") && !slices.Contains(rule.Resources, "*/*") {
-					t.Errorf("%s matches %q: anyone who may write a subresource of %s goes round it; add %s/*", name, rule.Resources, resource, resource)
+					t.Errorf("%s matches %q: anyone who may write a subresource of %s goes round it; add %s/*", name,
+						rule.Resources, resource, resource)
 				}
-				if i := slices.IndexFunc(rule.Resources, func(r string) bool { return strings.HasPrefix(r, resource+"/") && r != resource+"/*" }); i >= 0 {
-					t.Errorf("%s names %s: %s/* has it, and those of later versions of Kubernetes", name, rule.Resources[i], resource)
+				if i := slices.IndexFunc(rule.Resources, func(r string) bool {
+					return strings.HasPrefix(r, resource+"/") && r != resource+"/*"
+				}); i >= 0 {
+					t.Errorf("%s names %s: %s/* has it, and those of later versions of Kubernetes", name,
+						rule.Resources[i], resource)
 				}
 			}
 		}

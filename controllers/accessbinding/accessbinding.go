@@ -154,20 +154,31 @@ func (r *reconciliation) resolve(ctx context.Context) (string, error) {
 // observes are for its owner to give.
 func (r *reconciliation) grant(b v1alpha1.AccessBindingResource, obj external.Object) (access.Grant, error) {
 	if obj == nil || !obj.GetDeletionTimestamp().IsZero() {
-		return access.Grant{}, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace, or it is being deleted; request it, or take it from the list", b.Kind, b.Name)
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonBindingNotFound,
+			"there is no %s %s in this namespace, or it is being deleted; request it, or take it from the list", b.Kind,
+			b.Name)
 	}
 	spec, status := obj.AWS()
 	switch grant, there := access.Of(obj, b.Access); {
-	case spec.ProviderRef.Name != r.obj.Spec.ProviderRef.Name || status.AccountID != "" && status.AccountID != r.account.Session.AccountID:
-		return access.Grant{}, engine.Blocked(v1alpha1.ReasonAccountMismatch, "the %s %s is of the AWS account %s, and this object of %s; take it from the list, or make an object for each account", b.Kind, b.Name, spec.ProviderRef.Name, r.obj.Spec.ProviderRef.Name)
+	case spec.ProviderRef.Name != r.obj.Spec.ProviderRef.Name ||
+		status.AccountID != "" && status.AccountID != r.account.Session.AccountID:
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonAccountMismatch,
+			"the %s %s is of the AWS account %s, and this object of %s; take it from the list, or make an object for "+
+				"each account", b.Kind, b.Name, spec.ProviderRef.Name, r.obj.Spec.ProviderRef.Name)
 	case external.ObserveOnly(obj):
-		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the %s %s is only looked at (managementPolicy Observe): who owns it gives rights to it, and not Portico. Take it from the list", b.Kind, b.Name)
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed,
+			"the %s %s is only looked at (managementPolicy Observe): who owns it gives rights to it, and not "+
+				"Portico. Take it from the list", b.Kind, b.Name)
 	case there && !external.Holds(obj):
-		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the resource that the %s %s names in AWS is not its own; see there, or take it from the list", b.Kind, b.Name)
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the resource that the %s %s names in AWS "+
+			"is not its own; see there, or take it from the list", b.Kind, b.Name)
 	case there && !r.reaches(grant):
-		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the name of the S3Bucket %s does not begin with %s-, and the role of the namespace reaches no other; have the AWSProvider give rights by IRSA, or take it from the list", b.Name, r.obj.Namespace)
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the name of the S3Bucket %s does not begin "+
+			"with %s-, and the role of the namespace reaches no other; have the AWSProvider give rights by IRSA, or "+
+			"take it from the list", b.Name, r.obj.Namespace)
 	case !there:
-		return access.Grant{}, engine.Wait(v1alpha1.ReasonWaitingForBinding, time.Minute, "waiting for the %s %s to be in AWS", b.Kind, b.Name)
+		return access.Grant{}, engine.Wait(v1alpha1.ReasonWaitingForBinding, time.Minute,
+			"waiting for the %s %s to be in AWS", b.Kind, b.Name)
 	default:
 		return grant, nil
 	}
@@ -180,5 +191,7 @@ func (r *reconciliation) reaches(grant access.Grant) bool {
 		return true
 	}
 	_, name, _ := strings.Cut(grant.ARN, ":::")
-	return slices.ContainsFunc(bucketPrefixes(r.account.Session, r.obj.Namespace), func(p string) bool { return strings.HasPrefix(name, p) })
+	return slices.ContainsFunc(bucketPrefixes(r.account.Session, r.obj.Namespace), func(p string) bool {
+		return strings.HasPrefix(name, p)
+	})
 }

@@ -34,10 +34,12 @@ func TestAServiceAccountGetsItsRights(t *testing.T) {
 	}
 	d.wrote()
 	a, s := d.association, d.obj.Status
-	if *a.Policy != s.Policy || !strings.Contains(s.Policy, "sqs:SendMessage") || !*a.DisableSessionTags || *a.RoleArn != s.RoleARN || s.AssociationARN != *a.AssociationArn || s.ClusterName != "main" {
+	if *a.Policy != s.Policy || !strings.Contains(s.Policy, "sqs:SendMessage") || !*a.DisableSessionTags ||
+		*a.RoleArn != s.RoleARN || s.AssociationARN != *a.AssociationArn || s.ClusterName != "main" {
 		t.Errorf("association %+v, status %+v", a, s)
 	}
-	if *d.role.PermissionsBoundary.PermissionsBoundaryArn != d.identity.BoundaryARN || *d.role.Path != "/portico/pay/" || len(*d.role.RoleName) > longestRoleName {
+	if *d.role.PermissionsBoundary.PermissionsBoundaryArn != d.identity.BoundaryARN ||
+		*d.role.Path != "/portico/pay/" || len(*d.role.RoleName) > longestRoleName {
 		t.Errorf("role %+v", d.role)
 	}
 }
@@ -99,7 +101,8 @@ func TestWhatIsSomebodyElsesIsNotTouched(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		d.wrote()
-		if err := d.finalize(); err != nil || name != "a role" && d.association == nil || name == "a role" && d.role == nil {
+		if err := d.finalize(); err != nil || name != "a role" && d.association == nil ||
+			name == "a role" && d.role == nil {
 			t.Errorf("%s: deleted, %v", name, err)
 		}
 	}
@@ -181,7 +184,9 @@ func TestWhatGivesNoRights(t *testing.T) {
 		"NotAllowed": func(d *desk) {
 			d.resources["orders"].(*v1alpha1.SQSQueue).Spec.ManagementPolicy = v1alpha1.ManagementObserve
 		},
-		"AccountMismatch":   func(d *desk) { d.resources["orders"].(*v1alpha1.SQSQueue).Spec.ProviderRef.Name = "other" },
+		"AccountMismatch": func(d *desk) {
+			d.resources["orders"].(*v1alpha1.SQSQueue).Spec.ProviderRef.Name = "other"
+		},
 		"WaitingForBinding": func(d *desk) { d.resources["orders"].(*v1alpha1.SQSQueue).Status.ARN = "" },
 		"PolicyTooLong": func(d *desk) {
 			d.resources["orders"].(*v1alpha1.SQSQueue).Status.ARN += strings.Repeat("x", longestPolicy)
@@ -235,7 +240,10 @@ func TestTheBoundaryIsAllThatAnyAccessGives(t *testing.T) {
 	}
 	var grants []access.Grant
 	for _, kind := range []string{v1alpha1.KindS3Bucket, v1alpha1.KindSNSTopic, v1alpha1.KindSQSQueue} {
-		grants = append(grants, access.Grant{Kind: kind, ARN: "arn:aws:s3:eu-west-1:111111111111:x", Key: "1234", Region: "eu-west-1", Account: "111111111111"})
+		grants = append(grants, access.Grant{
+			Kind: kind, ARN: "arn:aws:s3:eu-west-1:111111111111:x", Key: "1234",
+			Region: "eu-west-1", Account: "111111111111",
+		})
 	}
 	policy, err := access.Policy(grants)
 	if err != nil {
@@ -256,7 +264,8 @@ func TestTheBoundaryIsAllThatAnyAccessGives(t *testing.T) {
 func TestABucketOfAnotherName(t *testing.T) {
 	bucket := func(name string) *v1alpha1.S3Bucket {
 		b := &v1alpha1.S3Bucket{}
-		b.Spec.ProviderRef.Name, b.Status.ARN, b.Status.LastSyncTime = "main", "arn:aws:s3:::"+name, &metav1.Time{Time: time.Unix(1, 0)}
+		b.Spec.ProviderRef.Name, b.Status.ARN, b.Status.LastSyncTime = "main", "arn:aws:s3:::"+name,
+			&metav1.Time{Time: time.Unix(1, 0)}
 		return b
 	}
 	for name, row := range map[string]struct {
@@ -283,13 +292,18 @@ func TestABucketOfAnotherName(t *testing.T) {
 
 func TestNamesOfRoles(t *testing.T) {
 	of := func(cluster, provider, namespace, account string) string {
-		return roleName(&cloud.Session{Provider: provider, Identity: cloud.Identity{Cluster: cluster}}, namespace, account)
+		return roleName(&cloud.Session{Provider: provider, Identity: cloud.Identity{Cluster: cluster}}, namespace,
+			account)
 	}
 	long := of("cluster", "main", strings.Repeat("n", 63), "")
 	if len(long) > longestRoleName || !strings.HasPrefix(long, "portico-pods-") {
 		t.Errorf("%s, %d characters", long, len(long))
 	}
-	all := []string{long, of("cluster", "main", strings.Repeat("n", 62)+"m", ""), of("one", "main", "pay", ""), of("two", "main", "pay", ""), of("one", "other", "pay", ""), of("one", "main", "pay", "a"), of("one", "main", "pay-a", "")}
+	all := []string{
+		long, of("cluster", "main", strings.Repeat("n", 62)+"m", ""), of("one", "main", "pay", ""),
+		of("two", "main", "pay", ""), of("one", "other", "pay", ""), of("one", "main", "pay", "a"),
+		of("one", "main", "pay-a", ""),
+	}
 	slices.Sort(all)
 	if len(slices.Compact(all)) != 7 {
 		t.Errorf("some are equal: %v", all)

@@ -19,11 +19,16 @@ type eksOption = func(*eks.Options)
 
 // associations is the part of the EKS client that is used; docs/iam is checked against it.
 type associations interface {
-	ListPodIdentityAssociations(context.Context, *eks.ListPodIdentityAssociationsInput, ...eksOption) (*eks.ListPodIdentityAssociationsOutput, error)
-	DescribePodIdentityAssociation(context.Context, *eks.DescribePodIdentityAssociationInput, ...eksOption) (*eks.DescribePodIdentityAssociationOutput, error)
-	CreatePodIdentityAssociation(context.Context, *eks.CreatePodIdentityAssociationInput, ...eksOption) (*eks.CreatePodIdentityAssociationOutput, error)
-	UpdatePodIdentityAssociation(context.Context, *eks.UpdatePodIdentityAssociationInput, ...eksOption) (*eks.UpdatePodIdentityAssociationOutput, error)
-	DeletePodIdentityAssociation(context.Context, *eks.DeletePodIdentityAssociationInput, ...eksOption) (*eks.DeletePodIdentityAssociationOutput, error)
+	ListPodIdentityAssociations(context.Context, *eks.ListPodIdentityAssociationsInput, ...eksOption) (
+		*eks.ListPodIdentityAssociationsOutput, error)
+	DescribePodIdentityAssociation(context.Context, *eks.DescribePodIdentityAssociationInput, ...eksOption) (
+		*eks.DescribePodIdentityAssociationOutput, error)
+	CreatePodIdentityAssociation(context.Context, *eks.CreatePodIdentityAssociationInput, ...eksOption) (
+		*eks.CreatePodIdentityAssociationOutput, error)
+	UpdatePodIdentityAssociation(context.Context, *eks.UpdatePodIdentityAssociationInput, ...eksOption) (
+		*eks.UpdatePodIdentityAssociationOutput, error)
+	DeletePodIdentityAssociation(context.Context, *eks.DeletePodIdentityAssociationInput, ...eksOption) (
+		*eks.DeletePodIdentityAssociationOutput, error)
 	TagResource(context.Context, *eks.TagResourceInput, ...eksOption) (*eks.TagResourceOutput, error)
 }
 
@@ -53,7 +58,9 @@ func (r *reconciliation) readAssociation(ctx context.Context) (*ekstypes.PodIden
 		if len(page.Associations) == 0 {
 			continue
 		}
-		out, err := r.cluster.Associations.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: cluster, AssociationId: page.Associations[0].AssociationId})
+		out, err := r.cluster.Associations.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{
+			ClusterName: cluster, AssociationId: page.Associations[0].AssociationId,
+		})
 		if cloud.IsNotFound(err) {
 			return nil, nil
 		}
@@ -76,11 +83,16 @@ func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
 	r.have, err = r.readAssociation(ctx)
 	switch {
 	case cloud.IsNotFound(err):
-		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "there is no EKS cluster %s in %s of account %s; ask a platform admin to correct workloadIdentity.clusterName of the AWSProvider %s", r.obj.Status.ClusterName, r.cluster.Session.Config.Region, r.cluster.Session.AccountID, cmp.Or(given(&r.obj.Status).provider, r.obj.Spec.ProviderRef.Name))
+		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "there is no EKS cluster %s in %s of account %s; ask a "+
+			"platform admin to correct workloadIdentity.clusterName of the AWSProvider %s", r.obj.Status.ClusterName,
+			r.cluster.Session.Config.Region, r.cluster.Session.AccountID,
+			cmp.Or(given(&r.obj.Status).provider, r.obj.Spec.ProviderRef.Name))
 	case err != nil:
 		return cloud.Explain(err)
 	case r.have != nil && r.ownerOfAssociation() == external.Foreign:
-		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the ServiceAccount %s has an EKS Pod Identity association that is not this object's (%s); nothing was changed. Delete the association, or choose another ServiceAccount",
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the ServiceAccount %s has an EKS Pod Identity "+
+			"association that is not this object's (%s); nothing was changed. Delete the association, or choose "+
+			"another ServiceAccount",
 			r.obj.Spec.ServiceAccountName, aws.ToString(r.have.AssociationArn))
 	}
 	return nil
@@ -98,7 +110,9 @@ func (r *reconciliation) ownerOfAssociation() external.Owner {
 
 // tooLong returns the error for a policy that is too long for AWS.
 func tooLong(policy, service string, most int) error {
-	return engine.Blocked(v1alpha1.ReasonPolicyTooLong, "the policy for these resources has %d characters, and %s takes %d; the rights stay as they are. Divide the application, or bind fewer resources to it", len(policy), service, most)
+	return engine.Blocked(v1alpha1.ReasonPolicyTooLong, "the policy for these resources has %d characters, and %s "+
+		"takes %d; the rights stay as they are. Divide the application, or bind fewer resources to it", len(policy),
+		service, most)
 }
 
 // ensureAssociation makes sure that the ServiceAccount has exactly the rights of this pass.
@@ -113,7 +127,8 @@ func (r *reconciliation) ensureAssociation(ctx context.Context) (string, error) 
 	s := &r.obj.Status
 	s.AssociationARN, s.Policy = aws.ToString(r.have.AssociationArn), r.policy
 	if wait := r.untilItHolds(); wait > 0 {
-		return "", engine.Wait(v1alpha1.ReasonPropagating, wait, "EKS has the rights; they hold for new Pods within some seconds")
+		return "", engine.Wait(v1alpha1.ReasonPropagating, wait, "EKS has the rights; they hold for new Pods within "+
+			"some seconds")
 	}
 	return "the Pods of the ServiceAccount " + r.obj.Spec.ServiceAccountName + " have their rights", nil
 }
@@ -147,17 +162,22 @@ func (r *reconciliation) createAssociation(ctx context.Context) error {
 	}
 	role, target := r.actsAs()
 	out, err := r.cluster.Associations.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
-		ClusterName: &r.obj.Status.ClusterName, Namespace: &r.obj.Namespace, ServiceAccount: &r.obj.Spec.ServiceAccountName, RoleArn: &role, TargetRoleArn: target,
+		ClusterName: &r.obj.Status.ClusterName, Namespace: &r.obj.Namespace,
+		ServiceAccount: &r.obj.Spec.ServiceAccountName, RoleArn: &role, TargetRoleArn: target,
 		Policy: &r.policy, DisableSessionTags: aws.Bool(true), Tags: r.cluster.Session.Tags(r.obj, nil),
 	})
 	if cloud.HasCode(err, "ResourceLimitExceededException") {
-		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "the EKS cluster %s has no room for another Pod Identity association, and AWS does not raise this limit. Ask a platform admin to delete associations that nobody needs, or to have the AWSProvider give rights by IRSA; Portico tries again by itself, at least every 5 minutes", r.obj.Status.ClusterName)
+		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "the EKS cluster %s has no room for another Pod Identity "+
+			"association, and AWS does not raise this limit. Ask a platform admin to delete associations that nobody "+
+			"needs, or to have the AWSProvider give rights by IRSA; Portico tries again by itself, at least every 5 "+
+			"minutes", r.obj.Status.ClusterName)
 	}
 	if err != nil {
 		return r.explain(err)
 	}
 	r.have, r.changed = out.Association, true
-	r.pass.Normal(v1alpha1.ReasonCreated, "CreatePodIdentityAssociation", "rights for the Pods of the ServiceAccount %s", r.obj.Spec.ServiceAccountName)
+	r.pass.Normal(v1alpha1.ReasonCreated, "CreatePodIdentityAssociation",
+		"rights for the Pods of the ServiceAccount %s", r.obj.Spec.ServiceAccountName)
 	return nil
 }
 
@@ -169,7 +189,9 @@ func (r *reconciliation) alignAssociation(ctx context.Context) error {
 		if err := r.reserve(ctx); err != nil {
 			return err
 		}
-		if _, err := r.cluster.Associations.TagResource(ctx, &eks.TagResourceInput{ResourceArn: have.AssociationArn, Tags: r.cluster.Session.Identity.OwnershipTags(r.obj)}); err != nil {
+		if _, err := r.cluster.Associations.TagResource(
+			ctx, &eks.TagResourceInput{ResourceArn: have.AssociationArn, Tags: r.cluster.Session.Identity.OwnershipTags(
+				r.obj)}); err != nil {
 			return r.explain(err)
 		}
 	}
@@ -178,19 +200,23 @@ func (r *reconciliation) alignAssociation(ctx context.Context) error {
 		if err := r.deleteAssociation(ctx); err != nil {
 			return err
 		}
-		return engine.Wait(v1alpha1.ReasonSettling, settles, "the association was that of a role in another account; Portico makes it again")
+		return engine.Wait(v1alpha1.ReasonSettling, settles, "the association was that of a role in another account; "+
+			"Portico makes it again")
 	}
-	if aws.ToString(have.RoleArn) == role && aws.ToString(have.TargetRoleArn) == aws.ToString(target) && same(aws.ToString(have.Policy), r.policy) && aws.ToBool(have.DisableSessionTags) {
+	if aws.ToString(have.RoleArn) == role && aws.ToString(have.TargetRoleArn) == aws.ToString(target) &&
+		same(aws.ToString(have.Policy), r.policy) && aws.ToBool(have.DisableSessionTags) {
 		return nil
 	}
 	out, err := r.cluster.Associations.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{
-		ClusterName: have.ClusterName, AssociationId: have.AssociationId, RoleArn: &role, TargetRoleArn: target, Policy: &r.policy, DisableSessionTags: aws.Bool(true),
+		ClusterName: have.ClusterName, AssociationId: have.AssociationId, RoleArn: &role, TargetRoleArn: target,
+		Policy: &r.policy, DisableSessionTags: aws.Bool(true),
 	})
 	if err != nil {
 		return r.explain(err)
 	}
 	r.have, r.changed = out.Association, true
-	r.pass.Normal(v1alpha1.ReasonUpdated, "UpdatePodIdentityAssociation", "the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
+	r.pass.Normal(v1alpha1.ReasonUpdated, "UpdatePodIdentityAssociation",
+		"the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
 	return nil
 }
 
@@ -200,10 +226,13 @@ func (r *reconciliation) deleteAssociation(ctx context.Context) (err error) {
 	if r.byToken() {
 		return nil
 	}
-	if r.have, err = r.readAssociation(ctx); err != nil || r.have == nil || r.cluster.Session.Identity.Owner(r.obj, r.have.Tags) != external.Ours {
+	if r.have, err = r.readAssociation(ctx); err != nil || r.have == nil || r.cluster.Session.Identity.Owner(
+		r.obj, r.have.Tags) != external.Ours {
 		return absentOr(err)
 	}
-	_, err = r.cluster.Associations.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: r.have.ClusterName, AssociationId: r.have.AssociationId})
+	_, err = r.cluster.Associations.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{
+		ClusterName: r.have.ClusterName, AssociationId: r.have.AssociationId,
+	})
 	return absentOr(err)
 }
 
@@ -223,7 +252,8 @@ const fresh = 2 * time.Minute
 func (r *reconciliation) explain(err error) error {
 	young := r.Now().Sub(r.roleMade).Abs() < fresh && cloud.HasCode(err, "InvalidParameterException")
 	if young || cloud.HasCode(err, "ResourceInUseException") {
-		return engine.Wait(v1alpha1.ReasonSettling, settles, "%w. A role that was created a moment ago can take some seconds to become visible; Portico tries again", cloud.Explain(err))
+		return engine.Wait(v1alpha1.ReasonSettling, settles, "%w. A role that was created a moment ago can take some "+
+			"seconds to become visible; Portico tries again", cloud.Explain(err))
 	}
 	return cloud.Explain(err)
 }

@@ -80,14 +80,17 @@ var assume = []string{"sts:AssumeRole", "sts:TagSession"}
 // different principal.
 func targetTrust(cluster *cloud.Session, associationRole string) string {
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
-		Effect: "Allow", Principal: map[string]string{"AWS": "arn:" + cluster.Partition + ":iam::" + cluster.AccountID + ":root"}, Action: assume,
+		Effect: "Allow", Principal: map[string]string{"AWS": "arn:" + cluster.Partition + ":iam::" + cluster.AccountID +
+			":root"}, Action: assume,
 		Condition: map[string]map[string][]string{"ArnEquals": {"aws:PrincipalArn": {associationRole}}},
 	}}})
 }
 
 // associationPolicy returns the policy of an association's role whose Pods act as a role of another account.
 func associationPolicy(target string) string {
-	return marshal(document{Version: "2012-10-17", Statement: []statement{{Sid: "ActAsTheRoleOfTheNamespace", Effect: "Allow", Action: assume, Resource: []string{target}}}})
+	return marshal(document{Version: "2012-10-17", Statement: []statement{
+		{Sid: "ActAsTheRoleOfTheNamespace", Effect: "Allow", Action: assume, Resource: []string{target}},
+	}})
 }
 
 // webIdentityAudience is the audience of the tokens that EKS gives Pods whose ServiceAccount names a role.
@@ -97,7 +100,8 @@ const webIdentityAudience = "sts.amazonaws.com"
 func tokenTrust(providerARN, namespace, serviceAccount string) string {
 	_, issuer, _ := strings.Cut(providerARN, ":oidc-provider/")
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
-		Effect: "Allow", Principal: map[string]string{"Federated": providerARN}, Action: []string{"sts:AssumeRoleWithWebIdentity"},
+		Effect: "Allow", Principal: map[string]string{"Federated": providerARN},
+		Action: []string{"sts:AssumeRoleWithWebIdentity"},
 		Condition: map[string]map[string][]string{"StringEquals": {
 			issuer + ":aud": {webIdentityAudience}, issuer + ":sub": {"system:serviceaccount:" + namespace + ":" + serviceAccount},
 		}},
@@ -124,8 +128,11 @@ func rolePolicy(s *cloud.Session, namespace string) string {
 			Action: []string{"sns:Publish", "sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage", "sqs:SendMessage"},
 		},
 		{
-			Sid: "Keys", Effect: "Allow", Action: []string{"kms:Decrypt", "kms:GenerateDataKey"}, Resource: []string{"*"},
-			Condition: map[string]map[string][]string{"StringLike": {"kms:ViaService": {"s3.*.amazonaws.*", "sns.*.amazonaws.*", "sqs.*.amazonaws.*"}}},
+			Sid: "Keys", Effect: "Allow", Action: []string{"kms:Decrypt", "kms:GenerateDataKey"},
+			Resource: []string{"*"},
+			Condition: map[string]map[string][]string{
+				"StringLike": {"kms:ViaService": {"s3.*.amazonaws.*", "sns.*.amazonaws.*", "sqs.*.amazonaws.*"}},
+			},
 		},
 	}})
 }

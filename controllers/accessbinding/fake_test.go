@@ -65,15 +65,21 @@ func (f *fakeAWS) GetRole(context.Context, *iam.GetRoleInput, ...iamOption) (*ia
 	return &iam.GetRoleOutput{Role: &role}, nil
 }
 
-func (f *fakeAWS) CreateRole(_ context.Context, in *iam.CreateRoleInput, _ ...iamOption) (*iam.CreateRoleOutput, error) {
+func (f *fakeAWS) CreateRole(_ context.Context, in *iam.CreateRoleInput, _ ...iamOption) (
+	*iam.CreateRoleOutput, error,
+) {
 	if f.role != nil {
 		return nil, code("EntityAlreadyExists")
 	}
 	err := f.write("CreateRole", func() {
 		f.role = &iamtypes.Role{
-			RoleName: in.RoleName, Path: in.Path, Arn: aws.String("arn:aws:iam::" + f.account() + ":role" + *in.Path + *in.RoleName), Tags: in.Tags, CreateDate: aws.Time(f.now),
+			RoleName: in.RoleName, Path: in.Path,
+			Arn: aws.String("arn:aws:iam::" + f.account() + ":role" + *in.Path + *in.RoleName), Tags: in.Tags,
+			CreateDate:               aws.Time(f.now),
 			AssumeRolePolicyDocument: aws.String(url.QueryEscape(*in.AssumeRolePolicyDocument)),
-			PermissionsBoundary:      &iamtypes.AttachedPermissionsBoundary{PermissionsBoundaryArn: in.PermissionsBoundary},
+			PermissionsBoundary: &iamtypes.AttachedPermissionsBoundary{
+				PermissionsBoundaryArn: in.PermissionsBoundary,
+			},
 		}
 	})
 	return &iam.CreateRoleOutput{Role: f.role}, err
@@ -83,28 +89,42 @@ func (f *fakeAWS) TagRole(_ context.Context, in *iam.TagRoleInput, _ ...iamOptio
 	return nil, f.write("TagRole", func() { f.role.Tags = in.Tags })
 }
 
-func (f *fakeAWS) UpdateAssumeRolePolicy(_ context.Context, in *iam.UpdateAssumeRolePolicyInput, _ ...iamOption) (*iam.UpdateAssumeRolePolicyOutput, error) {
-	return nil, f.write("UpdateAssumeRolePolicy", func() { f.role.AssumeRolePolicyDocument = aws.String(url.QueryEscape(*in.PolicyDocument)) })
-}
-
-func (f *fakeAWS) PutRolePermissionsBoundary(_ context.Context, in *iam.PutRolePermissionsBoundaryInput, _ ...iamOption) (*iam.PutRolePermissionsBoundaryOutput, error) {
-	return nil, f.write("PutRolePermissionsBoundary", func() {
-		f.role.PermissionsBoundary = &iamtypes.AttachedPermissionsBoundary{PermissionsBoundaryArn: in.PermissionsBoundary}
+func (f *fakeAWS) UpdateAssumeRolePolicy(_ context.Context, in *iam.UpdateAssumeRolePolicyInput, _ ...iamOption) (
+	*iam.UpdateAssumeRolePolicyOutput, error,
+) {
+	return nil, f.write("UpdateAssumeRolePolicy", func() {
+		f.role.AssumeRolePolicyDocument = aws.String(url.QueryEscape(*in.PolicyDocument))
 	})
 }
 
-func (f *fakeAWS) GetRolePolicy(context.Context, *iam.GetRolePolicyInput, ...iamOption) (*iam.GetRolePolicyOutput, error) {
+func (f *fakeAWS) PutRolePermissionsBoundary(_ context.Context, in *iam.PutRolePermissionsBoundaryInput,
+	_ ...iamOption,
+) (*iam.PutRolePermissionsBoundaryOutput, error) {
+	return nil, f.write("PutRolePermissionsBoundary", func() {
+		f.role.PermissionsBoundary = &iamtypes.AttachedPermissionsBoundary{
+			PermissionsBoundaryArn: in.PermissionsBoundary,
+		}
+	})
+}
+
+func (f *fakeAWS) GetRolePolicy(context.Context, *iam.GetRolePolicyInput, ...iamOption) (
+	*iam.GetRolePolicyOutput, error,
+) {
 	if f.policy == "" {
 		return nil, code("NoSuchEntity")
 	}
 	return &iam.GetRolePolicyOutput{PolicyDocument: aws.String(url.QueryEscape(f.policy))}, nil
 }
 
-func (f *fakeAWS) PutRolePolicy(_ context.Context, in *iam.PutRolePolicyInput, _ ...iamOption) (*iam.PutRolePolicyOutput, error) {
+func (f *fakeAWS) PutRolePolicy(_ context.Context, in *iam.PutRolePolicyInput, _ ...iamOption) (
+	*iam.PutRolePolicyOutput, error,
+) {
 	return nil, f.write("PutRolePolicy", func() { f.policy = *in.PolicyDocument })
 }
 
-func (f *fakeAWS) DeleteRolePolicy(context.Context, *iam.DeleteRolePolicyInput, ...iamOption) (*iam.DeleteRolePolicyOutput, error) {
+func (f *fakeAWS) DeleteRolePolicy(context.Context, *iam.DeleteRolePolicyInput, ...iamOption) (
+	*iam.DeleteRolePolicyOutput, error,
+) {
 	return nil, f.write("DeleteRolePolicy", func() { f.policy = "" })
 }
 
@@ -115,7 +135,9 @@ func (f *fakeAWS) DeleteRole(context.Context, *iam.DeleteRoleInput, ...iamOption
 	return nil, f.write("DeleteRole", func() { f.role = nil })
 }
 
-func (f *fakeAWS) ListPodIdentityAssociations(context.Context, *eks.ListPodIdentityAssociationsInput, ...eksOption) (*eks.ListPodIdentityAssociationsOutput, error) {
+func (f *fakeAWS) ListPodIdentityAssociations(context.Context, *eks.ListPodIdentityAssociationsInput, ...eksOption) (
+	*eks.ListPodIdentityAssociationsOutput, error,
+) {
 	out := &eks.ListPodIdentityAssociationsOutput{}
 	if f.association != nil {
 		out.Associations = []ekstypes.PodIdentityAssociationSummary{{AssociationId: f.association.AssociationId}}
@@ -123,37 +145,52 @@ func (f *fakeAWS) ListPodIdentityAssociations(context.Context, *eks.ListPodIdent
 	return out, f.refuse["ListPodIdentityAssociations"]
 }
 
-func (f *fakeAWS) DescribePodIdentityAssociation(context.Context, *eks.DescribePodIdentityAssociationInput, ...eksOption) (*eks.DescribePodIdentityAssociationOutput, error) {
+func (f *fakeAWS) DescribePodIdentityAssociation(context.Context, *eks.DescribePodIdentityAssociationInput,
+	...eksOption,
+) (*eks.DescribePodIdentityAssociationOutput, error) {
 	a := *f.association
 	return &eks.DescribePodIdentityAssociationOutput{Association: &a}, nil
 }
 
-func (f *fakeAWS) CreatePodIdentityAssociation(_ context.Context, in *eks.CreatePodIdentityAssociationInput, _ ...eksOption) (*eks.CreatePodIdentityAssociationOutput, error) {
+func (f *fakeAWS) CreatePodIdentityAssociation(_ context.Context, in *eks.CreatePodIdentityAssociationInput,
+	_ ...eksOption,
+) (*eks.CreatePodIdentityAssociationOutput, error) {
 	if f.association != nil {
 		return nil, code("ResourceInUseException")
 	}
 	err := f.write("CreatePodIdentityAssociation", func() {
 		f.association = &ekstypes.PodIdentityAssociation{
-			AssociationId: aws.String("a-1"), AssociationArn: aws.String("arn:aws:eks:eu-west-1:111111111111:podidentityassociation/main/a-1"), ClusterName: in.ClusterName,
-			Namespace: in.Namespace, ServiceAccount: in.ServiceAccount, RoleArn: in.RoleArn, TargetRoleArn: in.TargetRoleArn, Policy: in.Policy, DisableSessionTags: in.DisableSessionTags, Tags: in.Tags, ModifiedAt: aws.Time(f.now),
+			AssociationId:  aws.String("a-1"),
+			AssociationArn: aws.String("arn:aws:eks:eu-west-1:111111111111:podidentityassociation/main/a-1"),
+			ClusterName:    in.ClusterName,
+			Namespace:      in.Namespace, ServiceAccount: in.ServiceAccount, RoleArn: in.RoleArn,
+			TargetRoleArn: in.TargetRoleArn, Policy: in.Policy, DisableSessionTags: in.DisableSessionTags,
+			Tags: in.Tags, ModifiedAt: aws.Time(f.now),
 		}
 	})
 	return &eks.CreatePodIdentityAssociationOutput{Association: f.association}, err
 }
 
-func (f *fakeAWS) UpdatePodIdentityAssociation(_ context.Context, in *eks.UpdatePodIdentityAssociationInput, _ ...eksOption) (*eks.UpdatePodIdentityAssociationOutput, error) {
+func (f *fakeAWS) UpdatePodIdentityAssociation(_ context.Context, in *eks.UpdatePodIdentityAssociationInput,
+	_ ...eksOption,
+) (*eks.UpdatePodIdentityAssociationOutput, error) {
 	err := f.write("UpdatePodIdentityAssociation", func() {
-		f.association.RoleArn, f.association.TargetRoleArn, f.association.Policy, f.association.DisableSessionTags = in.RoleArn, in.TargetRoleArn, in.Policy, in.DisableSessionTags
+		f.association.RoleArn, f.association.TargetRoleArn, f.association.Policy,
+			f.association.DisableSessionTags = in.RoleArn, in.TargetRoleArn, in.Policy, in.DisableSessionTags
 		f.association.ModifiedAt = aws.Time(f.now)
 	})
 	return &eks.UpdatePodIdentityAssociationOutput{Association: f.association}, err
 }
 
-func (f *fakeAWS) DeletePodIdentityAssociation(context.Context, *eks.DeletePodIdentityAssociationInput, ...eksOption) (*eks.DeletePodIdentityAssociationOutput, error) {
+func (f *fakeAWS) DeletePodIdentityAssociation(context.Context, *eks.DeletePodIdentityAssociationInput, ...eksOption) (
+	*eks.DeletePodIdentityAssociationOutput, error,
+) {
 	return nil, f.write("DeletePodIdentityAssociation", func() { f.association = nil })
 }
 
-func (f *fakeAWS) TagResource(_ context.Context, in *eks.TagResourceInput, _ ...eksOption) (*eks.TagResourceOutput, error) {
+func (f *fakeAWS) TagResource(_ context.Context, in *eks.TagResourceInput, _ ...eksOption) (
+	*eks.TagResourceOutput, error,
+) {
 	return nil, f.write("TagResource", func() {
 		maps.Copy(f.association.Tags, in.Tags)
 	})
@@ -175,7 +212,10 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	there := v1alpha1.AWSStatus{LastSyncTime: &metav1.Time{Time: time.Unix(1, 0)}, ARN: "arn:aws:sqs:eu-west-1:111111111111:pay-orders", Region: "eu-west-1", AccountID: "111111111111"}
+	there := v1alpha1.AWSStatus{
+		LastSyncTime: &metav1.Time{Time: time.Unix(1, 0)},
+		ARN:          "arn:aws:sqs:eu-west-1:111111111111:pay-orders", Region: "eu-west-1", AccountID: "111111111111",
+	}
 	queue := &v1alpha1.SQSQueue{Status: v1alpha1.SQSQueueStatus{AWSStatus: there}}
 	queue.Spec.ProviderRef.Name = "main"
 	obj := &v1alpha1.AccessBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "pay", Name: "worker", UID: "uid"}}
@@ -186,17 +226,25 @@ func newDesk(t *testing.T) *desk {
 	return &desk{
 		account: &metav1.PartialObjectMetadata{},
 		fakeAWS: &fakeAWS{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), refuse: map[string]error{}}, t: t, obj: obj, resources: map[string]external.Object{"orders": queue},
-		identity: &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main", BoundaryARN: "arn:aws:iam::111111111111:policy/boundary"},
+		identity: &v1alpha1.WorkloadIdentity{
+			Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main",
+			BoundaryARN: "arn:aws:iam::111111111111:policy/boundary",
+		},
 	}
 }
 
 // named makes the ServiceAccount name this role.
 func (d *desk) named(role string) {
-	d.account = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.AnnotationRoleARN: role}}}
+	d.account = &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.AnnotationRoleARN: role}},
+	}
 }
 
 func (d *desk) session() *cloud.Session {
-	return &cloud.Session{Config: aws.Config{Region: "eu-west-1"}, AccountID: "111111111111", Partition: "aws", Identity: cloud.Identity{Cluster: "cluster", Kind: v1alpha1.KindAccessBinding, NamespaceUID: "ns"}}
+	return &cloud.Session{
+		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111111111111", Partition: "aws",
+		Identity: cloud.Identity{Cluster: "cluster", Kind: v1alpha1.KindAccessBinding, NamespaceUID: "ns"},
+	}
 }
 
 func (d *desk) reconciler() Reconciler {
@@ -206,14 +254,19 @@ func (d *desk) reconciler() Reconciler {
 			if d.closed != "" && obj.DeletionTimestamp.IsZero() {
 				return nil, engine.Blocked(d.closed, "it is closed")
 			}
-			return &Account{Session: session, Roles: d.fakeAWS, Associations: d.fakeAWS, Identity: d.identity, Recheck: func(context.Context) error { return d.refuse["Recheck"] }}, nil
+			return &Account{
+				Session: session, Roles: d.fakeAWS, Associations: d.fakeAWS, Identity: d.identity,
+				Recheck: func(context.Context) error { return d.refuse["Recheck"] },
+			}, nil
 		},
 		Resource: func(_ context.Context, _, _, name string) (external.Object, error) { return d.resources[name], nil },
 		ServiceAccount: func(context.Context, string, string) (*metav1.PartialObjectMetadata, error) {
 			return d.account, d.refuse["ServiceAccount"]
 		},
 		Cluster: d.openCluster,
-		Others:  func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) { return d.others, nil },
+		Others: func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
+			return d.others, nil
+		},
 		Siblings: func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 			return append(slices.Clone(d.others), *d.obj), nil
 		},

@@ -30,8 +30,10 @@ type roles interface {
 	rolePolicies
 	GetRole(context.Context, *iam.GetRoleInput, ...iamOption) (*iam.GetRoleOutput, error)
 	CreateRole(context.Context, *iam.CreateRoleInput, ...iamOption) (*iam.CreateRoleOutput, error)
-	UpdateAssumeRolePolicy(context.Context, *iam.UpdateAssumeRolePolicyInput, ...iamOption) (*iam.UpdateAssumeRolePolicyOutput, error)
-	PutRolePermissionsBoundary(context.Context, *iam.PutRolePermissionsBoundaryInput, ...iamOption) (*iam.PutRolePermissionsBoundaryOutput, error)
+	UpdateAssumeRolePolicy(context.Context, *iam.UpdateAssumeRolePolicyInput, ...iamOption) (
+		*iam.UpdateAssumeRolePolicyOutput, error)
+	PutRolePermissionsBoundary(context.Context, *iam.PutRolePermissionsBoundaryInput, ...iamOption) (
+		*iam.PutRolePermissionsBoundaryOutput, error)
 	TagRole(context.Context, *iam.TagRoleInput, ...iamOption) (*iam.TagRoleOutput, error)
 	DeleteRole(context.Context, *iam.DeleteRoleInput, ...iamOption) (*iam.DeleteRoleOutput, error)
 }
@@ -137,7 +139,8 @@ func (r *reconciliation) takeOver(ctx context.Context, want wantedRole, have *ia
 		_, err := want.account.Roles.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.name, Tags: tagList(want.tags)})
 		return have, cloud.Explain(err)
 	default:
-		return nil, engine.Blocked(v1alpha1.ReasonAlreadyExists, "there is a role %s in account %s that does not carry Portico's marks of this %s; nothing was changed. Ask a platform admin to remove or rename it",
+		return nil, engine.Blocked(v1alpha1.ReasonAlreadyExists, "there is a role %s in account %s that does not "+
+			"carry Portico's marks of this %s; nothing was changed. Ask a platform admin to remove or rename it",
 			want.name, want.account.Session.AccountID, whose(r.byToken()))
 	}
 }
@@ -173,13 +176,15 @@ func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role 
 		return nil, false, err
 	}
 	out, err := want.account.Roles.CreateRole(ctx, &iam.CreateRoleInput{
-		RoleName: &want.name, Path: &want.path, AssumeRolePolicyDocument: &want.trust, PermissionsBoundary: &want.boundary,
-		Description: aws.String(want.purpose + ". Kept by Portico."), Tags: tagList(want.tags),
+		RoleName: &want.name, Path: &want.path, AssumeRolePolicyDocument: &want.trust,
+		PermissionsBoundary: &want.boundary,
+		Description:         aws.String(want.purpose + ". Kept by Portico."), Tags: tagList(want.tags),
 	})
 	if cloud.HasCode(err, "EntityAlreadyExists") {
 		role, err = readRole(ctx, want)
 		if err == nil && role == nil {
-			err = engine.Wait(v1alpha1.ReasonSettling, settles, "the role %s was created a moment ago and is not visible yet", want.name)
+			err = engine.Wait(v1alpha1.ReasonSettling, settles, "the role %s was created a moment ago and is not "+
+				"visible yet", want.name)
 		}
 		return role, false, err
 	}
@@ -195,24 +200,33 @@ func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role 
 // explainRole explains IAM's errors for a role whose boundary may not exist.
 func explainRole(err error, want wantedRole) error {
 	if cloud.HasCode(err, "LimitExceeded") {
-		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%w. That quota is Roles per account of IAM, in Service Quotas; status.workloadIdentity of the AWSProvider %s shows its use. Portico tries again by itself, at least every 5 minutes",
+		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%w. That quota is Roles per account of IAM, in Service "+
+			"Quotas; status.workloadIdentity of the AWSProvider %s shows its use. Portico tries again by itself, at "+
+			"least every 5 minutes",
 			cloud.Explain(err), want.account.Session.Provider)
 	}
 	if cloud.HasCode(err, noSuchEntity) {
-		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "%w. Ask a platform admin to make the policy %s, which workloadIdentity.boundaryARN of the AWSProvider %s names", cloud.Explain(err), want.boundary, want.account.Session.Provider)
+		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "%w. Ask a platform admin to make the policy %s, which "+
+			"workloadIdentity.boundaryARN of the AWSProvider %s names", cloud.Explain(err), want.boundary,
+			want.account.Session.Provider)
 	}
 	return cloud.Explain(err)
 }
 
 // alignRole corrects differences of the role itself.
 func alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error {
-	if text, err := url.QueryUnescape(aws.ToString(have.AssumeRolePolicyDocument)); err != nil || !same(text, want.trust) {
-		if _, err := want.account.Roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.name, PolicyDocument: &want.trust}); err != nil {
+	if text, err := url.QueryUnescape(aws.ToString(have.AssumeRolePolicyDocument)); err != nil ||
+		!same(text, want.trust) {
+		if _, err := want.account.Roles.UpdateAssumeRolePolicy(
+			ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.name, PolicyDocument: &want.trust}); err != nil {
 			return cloud.Explain(err)
 		}
 	}
-	if have.PermissionsBoundary == nil || aws.ToString(have.PermissionsBoundary.PermissionsBoundaryArn) != want.boundary {
-		if _, err := want.account.Roles.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{RoleName: &want.name, PermissionsBoundary: &want.boundary}); err != nil {
+	if have.PermissionsBoundary == nil ||
+		aws.ToString(have.PermissionsBoundary.PermissionsBoundaryArn) != want.boundary {
+		if _, err := want.account.Roles.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{
+			RoleName: &want.name, PermissionsBoundary: &want.boundary,
+		}); err != nil {
 			return explainRole(err, want)
 		}
 	}
@@ -222,19 +236,26 @@ func alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error 
 // alignPolicy corrects the role's inline policy; a fresh role has none.
 func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh bool) error {
 	if !fresh {
-		out, err := want.account.Roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)})
+		out, err := want.account.Roles.GetRolePolicy(
+			ctx, &iam.GetRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)})
 		if err != nil && !cloud.HasCode(err, noSuchEntity) {
 			return cloud.Explain(err)
 		}
 		if err == nil {
-			if text, escaped := url.QueryUnescape(aws.ToString(out.PolicyDocument)); escaped == nil && same(text, want.policy) {
+			if text, escaped := url.QueryUnescape(aws.ToString(out.PolicyDocument)); escaped == nil &&
+				same(text, want.policy) {
 				return nil
 			}
 		}
 	}
-	_, err := want.account.Roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName), PolicyDocument: &want.policy})
+	_, err := want.account.Roles.PutRolePolicy(
+		ctx, &iam.PutRolePolicyInput{
+			RoleName: &want.name, PolicyName: aws.String(policyName),
+			PolicyDocument: &want.policy,
+		})
 	if err == nil && r.byToken() {
-		r.pass.Normal(v1alpha1.ReasonUpdated, "PutRolePolicy", "the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
+		r.pass.Normal(v1alpha1.ReasonUpdated, "PutRolePolicy", "the rights of the ServiceAccount %s follow what it "+
+			"is bound to", r.obj.Spec.ServiceAccountName)
 	}
 	return cloud.Explain(err)
 }

@@ -51,10 +51,13 @@ func (r *reconciliation) deleteOne(ctx context.Context, want wantedRole) error {
 	if err != nil || have == nil || r.ownerOf(have, want.tags) != external.Ours {
 		return err
 	}
-	if _, err := want.account.Roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+	if _, err := want.account.Roles.DeleteRolePolicy(
+		ctx, &iam.DeleteRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)}); err != nil &&
+		!cloud.HasCode(err, noSuchEntity) {
 		return cloud.Explain(err)
 	}
-	if _, err := want.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &want.name}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+	if _, err := want.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &want.name}); err != nil &&
+		!cloud.HasCode(err, noSuchEntity) {
 		return cloud.Explain(err)
 	}
 	return nil

@@ -20,7 +20,9 @@ func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 	case err != nil:
 		return err
 	case account == nil && r.obj.Status.AccountID == "":
-		return engine.Wait(v1alpha1.ReasonWaitingForServiceAccount, annotated, "there is no ServiceAccount %s in this namespace yet, and Portico gives it rights in AWS only once it exists; create it, or delete this object", r.obj.Spec.ServiceAccountName)
+		return engine.Wait(v1alpha1.ReasonWaitingForServiceAccount, annotated,
+			"there is no ServiceAccount %s in this namespace yet, and Portico gives it rights in AWS only once it "+
+				"exists; create it, or delete this object", r.obj.Spec.ServiceAccountName)
 	case account == nil:
 		return nil
 	}
@@ -28,7 +30,9 @@ func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 	if r.named == "" || r.byToken() && r.named == r.wantedRoles()[0].arn() {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonServiceAccountHasRole, "the ServiceAccount %s names the role %s in its annotation %s, and its Pods would use that one; nothing was changed. Remove the annotation, or delete this object",
+	return engine.Blocked(v1alpha1.ReasonServiceAccountHasRole, "the ServiceAccount %s names the role %s in its "+
+		"annotation %s, and its Pods would use that one; nothing was changed. Remove the annotation, or delete "+
+		"this object",
 		r.obj.Spec.ServiceAccountName, r.named, v1alpha1.AnnotationRoleARN)
 }
 
@@ -39,6 +43,8 @@ func (r *reconciliation) checkAnnotation(context.Context) (string, error) {
 	if r.named == s.RoleARN || v1alpha1.MadeByWebApp(r.obj) {
 		return "the Pods of the ServiceAccount " + r.obj.Spec.ServiceAccountName + " have their rights", nil
 	}
-	return "", engine.Wait(v1alpha1.ReasonWaitingForServiceAccount, annotated, "the role is there, and the ServiceAccount does not name it yet: kubectl annotate serviceaccount --namespace %s %s %s=%s, then restart its Pods",
+	return "", engine.Wait(v1alpha1.ReasonWaitingForServiceAccount, annotated,
+		"the role is there, and the ServiceAccount does not name it yet: kubectl annotate serviceaccount --namespace "+
+			"%s %s %s=%s, then restart its Pods",
 		r.obj.Namespace, r.obj.Spec.ServiceAccountName, v1alpha1.AnnotationRoleARN, s.RoleARN)
 }

@@ -39,13 +39,17 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	rec := Reconciler{
 		Connect: connect(o.Connector, ofResources), Cluster: connect(o.Connector, ofCluster),
-		Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()),
+		Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()),
+		Others:   othersAt(mgr.GetAPIReader()),
 		Siblings: siblingsAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
 	}
 	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
-		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
-		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
-		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto),
+			builder.WithPredicates(watch.ProviderChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto),
+			builder.WithPredicates(watch.CredentialsChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto),
+			builder.WithPredicates(watch.NamespaceChanged()))
 		b.Watches(&corev1.ServiceAccount{}, watch.EnqueueKey(func(account *corev1.ServiceAccount) client.ObjectKey {
 			return client.ObjectKeyFromObject(account) // of a WebApp: others are not in the cache
 		}), builder.WithPredicates(roleNamed()))
@@ -57,7 +61,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 
 // ofResources returns how an object uses the AWSProvider of its resources.
 func ofResources(obj *v1alpha1.AccessBinding) cloud.ProviderUse {
-	return cloud.ProviderUse{Provider: obj.Spec.ProviderRef.Name, Region: obj.Status.Region, AccountID: obj.Status.AccountID}
+	return cloud.ProviderUse{
+		Provider: obj.Spec.ProviderRef.Name, Region: obj.Status.Region,
+		AccountID: obj.Status.AccountID,
+	}
 }
 
 // ofCluster returns how it uses the AWSProvider of the cluster. Admins have configured that, so the namespace need not
@@ -68,10 +75,12 @@ func ofCluster(obj *v1alpha1.AccessBinding) cloud.ProviderUse {
 }
 
 // connect returns a function that connects an object to an AWSProvider's account.
-func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderUse) func(context.Context, *v1alpha1.AccessBinding) (*Account, error) {
+func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderUse) func(
+	context.Context, *v1alpha1.AccessBinding) (*Account, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) (*Account, error) {
 		use := of(obj)
-		use.Kind, use.Namespace, use.HasResources, use.Deleting = v1alpha1.KindAccessBinding, obj.Namespace, obj.Status.AccountID != "", !obj.DeletionTimestamp.IsZero()
+		use.Kind, use.Namespace, use.HasResources, use.Deleting = v1alpha1.KindAccessBinding, obj.Namespace,
+			obj.Status.AccountID != "", !obj.DeletionTimestamp.IsZero()
 		session, err := c.OpenFor(ctx, use)
 		if err != nil {
 			return nil, err
@@ -81,7 +90,8 @@ func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderU
 			return nil, fmt.Errorf("read the AWSProvider: %w", err)
 		}
 		if use.HasResources && !use.Deleting && !provider.DeletionTimestamp.IsZero() {
-			return nil, engine.Blocked(v1alpha1.ReasonProviderDeleting, "the AWSProvider %s is being deleted, and Pods get no rights by it any more; ask a platform admin for another one", use.Provider)
+			return nil, engine.Blocked(v1alpha1.ReasonProviderDeleting, "the AWSProvider %s is being deleted, and "+
+				"Pods get no rights by it any more; ask a platform admin for another one", use.Provider)
 		}
 		recheck := func(ctx context.Context) error { return c.Recheck(ctx, session, obj.Namespace) }
 		return &Account{
@@ -92,7 +102,8 @@ func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderU
 }
 
 // resourceIn reads resources from the cache.
-func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(ctx context.Context, kind, namespace, name string) (external.Object, error) {
+func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(
+	ctx context.Context, kind, namespace, name string) (external.Object, error) {
 	return func(ctx context.Context, kind, namespace, name string) (external.Object, error) {
 		proto, ok := kinds[kind]
 		if !ok {
@@ -124,12 +135,15 @@ func siblingsAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBind
 		if err := reader.List(ctx, &all, client.InNamespace(obj.Namespace)); err != nil {
 			return nil, fmt.Errorf("list the AccessBindings of the namespace: %w", err)
 		}
-		return slices.DeleteFunc(all.Items, func(o v1alpha1.AccessBinding) bool { return o.Spec.ProviderRef != obj.Spec.ProviderRef }), nil
+		return slices.DeleteFunc(all.Items, func(o v1alpha1.AccessBinding) bool {
+			return o.Spec.ProviderRef != obj.Spec.ProviderRef
+		}), nil
 	}
 }
 
 // serviceAccountAt reads ServiceAccounts past the cache, which only has those of WebApps.
-func serviceAccountAt(reader client.Reader) func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+func serviceAccountAt(reader client.Reader) func(ctx context.Context, namespace, name string) (
+	*metav1.PartialObjectMetadata, error) {
 	return func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error) {
 		account := &metav1.PartialObjectMetadata{}
 		account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))

@@ -21,13 +21,16 @@ func (r *reconciliation) checkShare(ctx context.Context) error {
 		return err
 	}
 	slices.SortFunc(all, func(a, b v1alpha1.AccessBinding) int {
-		return cmp.Or(cmp.Compare(turn(a), turn(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(turn(a), turn(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name))
 	})
 	most := r.account.Identity.Share()
 	if at := slices.IndexFunc(all, func(o v1alpha1.AccessBinding) bool { return o.UID == r.obj.UID }); at < most {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "the namespace %s may have %d AccessBindings by the AWSProvider %s, those of its WebApps among them, and has more; delete those that nobody needs, or ask a platform admin to raise workloadIdentity.maxPerNamespace there",
+	return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "the namespace %s may have %d AccessBindings by the "+
+		"AWSProvider %s, those of its WebApps among them, and has more; delete those that nobody needs, or ask a "+
+		"platform admin to raise workloadIdentity.maxPerNamespace there",
 		r.obj.Namespace, most, r.obj.Spec.ProviderRef.Name)
 }
 

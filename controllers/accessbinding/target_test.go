@@ -31,9 +31,12 @@ func newTargetDesk(t *testing.T) *desk {
 	d := newDesk(t)
 	d.identity.ClusterName, d.identity.ClusterProviderRef = "", &v1alpha1.LocalRef{Name: "platform"}
 	d.cluster = &clusterDesk{
-		fakeAWS:  fakeAWS{now: d.now, refuse: map[string]error{}, id: clusterAccount},
-		identity: &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main", BoundaryARN: "arn:aws:iam::222222222222:policy/boundary"},
-		region:   "eu-north-1", partition: "aws",
+		fakeAWS: fakeAWS{now: d.now, refuse: map[string]error{}, id: clusterAccount},
+		identity: &v1alpha1.WorkloadIdentity{
+			Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main",
+			BoundaryARN: "arn:aws:iam::222222222222:policy/boundary",
+		},
+		region: "eu-north-1", partition: "aws",
 	}
 	return d
 }
@@ -43,9 +46,14 @@ func (d *desk) openCluster(_ context.Context, obj *v1alpha1.AccessBinding) (*Acc
 		return nil, errors.New("another provider is asked for")
 	}
 	session := d.session()
-	session.AccountID, session.Provider, session.Partition, session.Config.Region = clusterAccount, "platform", d.cluster.partition, cmp.Or(obj.Status.ClusterAccount.Region, d.cluster.region)
+	session.AccountID, session.Provider, session.Partition, session.Config.Region = clusterAccount, "platform",
+		d.cluster.partition, cmp.Or(obj.Status.ClusterAccount.Region, d.cluster.region)
 	d.cluster.now = d.now
-	return &Account{Session: session, Roles: d.cluster, Associations: d.cluster, Identity: d.cluster.identity, Region: d.cluster.region, Recheck: func(context.Context) error { return d.cluster.refuse["Recheck"] }}, d.cluster.err
+	return &Account{
+			Session: session, Roles: d.cluster, Associations: d.cluster, Identity: d.cluster.identity,
+			Region: d.cluster.region, Recheck: func(context.Context) error { return d.cluster.refuse["Recheck"] },
+		},
+		d.cluster.err
 }
 
 func TestTheClusterIsInAnotherAccount(t *testing.T) {
@@ -54,7 +62,8 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.wrote("CreateRole", "PutRolePolicy")
-	if got := strings.Join(d.cluster.writes, " "); got != "CreateRole PutRolePolicy CreatePodIdentityAssociation" || d.association != nil {
+	if got := strings.Join(d.cluster.writes, " "); got != "CreateRole PutRolePolicy CreatePodIdentityAssociation" ||
+		d.association != nil {
 		t.Errorf("in the account of the cluster: %s; beside it %v", got, d.association)
 	}
 	if len(d.saves) != 1 || d.saves[0] != "111111111111 before all" {
@@ -62,17 +71,20 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 	}
 	s, a := d.obj.Status, d.cluster.association
 	at := s.ClusterAccount
-	if at == nil || at.AccountID != clusterAccount || at.Region != "eu-north-1" || at.Provider != "platform" || at.RoleARN != *d.cluster.role.Arn || s.RoleARN != *d.role.Arn || s.ClusterName != "main" {
+	if at == nil || at.AccountID != clusterAccount || at.Region != "eu-north-1" || at.Provider != "platform" ||
+		at.RoleARN != *d.cluster.role.Arn || s.RoleARN != *d.role.Arn || s.ClusterName != "main" {
 		t.Errorf("status %+v, of the cluster %+v", s, at)
 	}
 	if *a.RoleArn != at.RoleARN || aws.ToString(a.TargetRoleArn) != s.RoleARN || *a.Policy != s.Policy {
 		t.Errorf("association %+v", a)
 	}
-	if *d.cluster.role.PermissionsBoundary.PermissionsBoundaryArn != d.cluster.identity.BoundaryARN || *d.role.PermissionsBoundary.PermissionsBoundaryArn != d.identity.BoundaryARN {
+	if *d.cluster.role.PermissionsBoundary.PermissionsBoundaryArn != d.cluster.identity.BoundaryARN ||
+		*d.role.PermissionsBoundary.PermissionsBoundaryArn != d.identity.BoundaryARN {
 		t.Errorf("boundaries %v, %v", d.cluster.role.PermissionsBoundary, d.role.PermissionsBoundary)
 	}
 	text, _ := url.QueryUnescape(*d.role.AssumeRolePolicyDocument)
-	for _, want := range []string{`"AWS":"arn:aws:iam::222222222222:root"`, `"aws:PrincipalArn":["` + at.RoleARN + `"]`} {
+	for _, want := range []string{`"AWS":"arn:aws:iam::222222222222:root"`, `"aws:PrincipalArn":["` + at.RoleARN +
+		`"]`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the trust of the Pods' role %s lacks %s", text, want)
 		}
@@ -80,14 +92,16 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 	if !strings.Contains(d.cluster.policy, s.RoleARN) || strings.Contains(d.cluster.policy, "*") {
 		t.Errorf("the role of the association may do %s", d.cluster.policy)
 	}
-	if trust, _ := url.QueryUnescape(*d.cluster.role.AssumeRolePolicyDocument); !strings.Contains(trust, "arn:aws:eks:eu-north-1:222222222222:cluster/main") {
+	if trust, _ := url.QueryUnescape(*d.cluster.role.AssumeRolePolicyDocument); !strings.Contains(
+		trust, "arn:aws:eks:eu-north-1:222222222222:cluster/main") {
 		t.Errorf("the trust of the association's role %s", trust)
 	}
 
 	d.cluster.writes = nil
 	d.obj.Spec.Resources = nil
 	_ = d.settle()
-	if got := strings.Join(d.cluster.writes, " "); got != "UpdatePodIdentityAssociation" || aws.ToString(d.cluster.association.TargetRoleArn) != s.RoleARN {
+	if got := strings.Join(d.cluster.writes, " "); got != "UpdatePodIdentityAssociation" ||
+		aws.ToString(d.cluster.association.TargetRoleArn) != s.RoleARN {
 		t.Errorf("a change wrote %s: %+v", got, d.cluster.association)
 	}
 	d.wrote()
@@ -98,7 +112,10 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 
 // Each response may be lost, in both accounts: nothing is created twice, and nothing is left behind.
 func TestLostAnswersOfTwoAccounts(t *testing.T) {
-	for _, call := range []string{"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation", "DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole"} {
+	for _, call := range []string{
+		"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation",
+		"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole",
+	} {
 		d := newTargetDesk(t)
 		d.cluster.lose = call
 		for range 2 {
@@ -123,7 +140,8 @@ func TestTheClusterCannotBeUsed(t *testing.T) {
 		"InvalidProvider: the AWSProvider platform, which": func(d *desk) { d.cluster.identity = nil },
 		"InvalidProvider: the AWSProvider platform":        func(d *desk) { d.cluster.identity.ClusterName = "" },
 		"InvalidProvider: the cluster is in the AWS part":  func(d *desk) { d.cluster.partition = "aws-cn" },
-		"InvalidProvider: there is no EKS cluster main in eu-north-1 of account 222222222222; ask a platform admin to correct workloadIdentity.clusterName of the AWSProvider platform": func(d *desk) {
+		"InvalidProvider: there is no EKS cluster main in eu-north-1 of account 222222222222; ask a platform admin " +
+			"to correct workloadIdentity.clusterName of the AWSProvider platform": func(d *desk) {
 			d.cluster.refuse["ListPodIdentityAssociations"] = code("ResourceNotFoundException")
 		},
 		"boom: boom":  func(d *desk) { d.cluster.err = boom },
@@ -164,7 +182,8 @@ func TestTheClusterMovesToAnotherAccount(t *testing.T) {
 	}
 	d.cluster.writes = nil
 	d.cluster.identity.ClusterName = "second"
-	if err := d.settle(); err != nil || *d.cluster.association.ClusterName != "second" || d.obj.Status.ClusterAccount == nil {
+	if err := d.settle(); err != nil || *d.cluster.association.ClusterName != "second" ||
+		d.obj.Status.ClusterAccount == nil {
 		t.Errorf("another cluster: %v, %+v", err, d.cluster.association)
 	}
 	if got := d.cluster.writes[0]; got != "DeletePodIdentityAssociation" {
@@ -177,7 +196,9 @@ func TestTheClusterMovesToAnotherAccount(t *testing.T) {
 func TestTheRoleOnTheWayGoesWithTheLastThatTakesIt(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
-	elsewhere := v1alpha1.AccessBinding{Status: v1alpha1.AccessBindingStatus{AccountID: "111111111111", Mode: v1alpha1.WorkloadIdentityPodIdentity}}
+	elsewhere := v1alpha1.AccessBinding{
+		Status: v1alpha1.AccessBindingStatus{AccountID: "111111111111", Mode: v1alpha1.WorkloadIdentityPodIdentity},
+	}
 	d.others = []v1alpha1.AccessBinding{elsewhere, {Status: d.obj.Status}}
 	if err := d.finalize(); err != nil || d.cluster.role == nil || d.role == nil {
 		t.Errorf("another takes it, too: %v, %v %v", err, d.cluster.role, d.role)
@@ -202,7 +223,8 @@ func TestAWayThatIsOverLeavesNoRoles(t *testing.T) {
 		"to another account": {func(d *desk) { d.identity.ClusterName, d.identity.ClusterProviderRef = "main", nil }, true, false},
 		"no rights any more": {func(d *desk) { d.identity.Mode = v1alpha1.WorkloadIdentityNone }, false, false},
 		"by token": {func(d *desk) {
-			d.identity.Mode, d.identity.OIDCProviderARN, d.identity.ClusterProviderRef = v1alpha1.WorkloadIdentityIRSA, oidcProvider, nil
+			d.identity.Mode, d.identity.OIDCProviderARN, d.identity.ClusterProviderRef = v1alpha1.WorkloadIdentityIRSA,
+				oidcProvider, nil
 		}, true, false}, // has its own role
 	} {
 		d := newTargetDesk(t)
@@ -221,11 +243,13 @@ func TestTheClustersAccountGivesNoRightsAnyMore(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
 	d.cluster.identity = nil
-	if got := reasonOf(d.settle()); got != "InvalidProvider" || d.cluster.association != nil || d.cluster.role != nil || d.role != nil || d.obj.Status.AccountID != "" {
+	if got := reasonOf(d.settle()); got != "InvalidProvider" || d.cluster.association != nil || d.cluster.role != nil ||
+		d.role != nil || d.obj.Status.AccountID != "" {
 		t.Errorf("%s: left %v %v %v, status %+v", got, d.cluster.association, d.cluster.role, d.role, d.obj.Status)
 	}
 	d.identity = nil
-	if got := reasonOf(d.pass()); got != "NoWorkloadIdentity" || d.obj.Status.ClusterAccount != nil || d.obj.Status.Mode != "" {
+	if got := reasonOf(d.pass()); got != "NoWorkloadIdentity" || d.obj.Status.ClusterAccount != nil ||
+		d.obj.Status.Mode != "" {
 		t.Errorf("%s: status %+v", got, d.obj.Status)
 	}
 }
@@ -235,7 +259,8 @@ func TestTheClusterMovesToAnotherRegion(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
 	d.cluster.writes, d.cluster.region = nil, "eu-west-3"
-	if err := d.settle(); err != nil || d.obj.Status.ClusterAccount.Region != "eu-west-3" || d.cluster.writes[0] != "DeletePodIdentityAssociation" {
+	if err := d.settle(); err != nil || d.obj.Status.ClusterAccount.Region != "eu-west-3" ||
+		d.cluster.writes[0] != "DeletePodIdentityAssociation" {
 		t.Errorf("%v, %v, status %+v", err, d.cluster.writes, d.obj.Status.ClusterAccount)
 	}
 	trust, _ := url.QueryUnescape(*d.cluster.role.AssumeRolePolicyDocument)
@@ -259,8 +284,10 @@ func TestNamesOfRolesOnTheWay(t *testing.T) {
 	session := &cloud.Session{Provider: "platform", Identity: cloud.Identity{Cluster: "cluster"}}
 	names := map[string]bool{}
 	for _, name := range []string{
-		associationRoleName(session, "pay", "data"), associationRoleName(session, "pay", "data-2"), associationRoleName(session, "pay-2", "data"),
-		roleName(session, "pay", "to-data"), roleName(session, "pay", ""), associationRoleName(session, "pay", strings.Repeat("x", 253)),
+		associationRoleName(session, "pay", "data"), associationRoleName(session, "pay", "data-2"),
+		associationRoleName(session, "pay-2", "data"),
+		roleName(session, "pay", "to-data"), roleName(session, "pay", ""),
+		associationRoleName(session, "pay", strings.Repeat("x", 253)),
 	} {
 		if names[name] || len(name) > longestRoleName || !strings.HasPrefix(name, "portico-pods-pay") {
 			t.Errorf("the name %s", name)

@@ -29,7 +29,8 @@ func TestTheStatusSaysWhenTheRoleWasLastUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := d.obj.Status.RoleUse
-		if u == nil || !u.ReadTime.Time.Equal(read) || u.LastUsedRegion != region || (u.LastUsedTime == nil) != used.IsZero() || u.LastUsedTime != nil && !u.LastUsedTime.Time.Equal(used) {
+		if u == nil || !u.ReadTime.Time.Equal(read) || u.LastUsedRegion != region ||
+			(u.LastUsedTime == nil) != used.IsZero() || u.LastUsedTime != nil && !u.LastUsedTime.Time.Equal(used) {
 			t.Errorf("%s: %+v", when, u)
 		}
 	}
@@ -62,7 +63,13 @@ func TestAFullQuotaIsNamed(t *testing.T) {
 		err  error
 		says []string
 	}{
-		"CreateRole":                   {full("LimitExceeded", "Cannot exceed quota for RolesPerAccount: 1000"), []string{"RolesPerAccount: 1000", "Roles per account of IAM, in Service Quotas", "status.workloadIdentity"}},
+		"CreateRole": {
+			full("LimitExceeded", "Cannot exceed quota for RolesPerAccount: 1000"),
+			[]string{
+				"RolesPerAccount: 1000", "Roles per account of IAM, in Service Quotas",
+				"status.workloadIdentity",
+			},
+		},
 		"CreatePodIdentityAssociation": {full("ResourceLimitExceededException", "5000"), []string{"the EKS cluster main has no room", "AWS does not raise this limit", "IRSA"}},
 	} {
 		d := newDesk(t)

@@ -11,7 +11,10 @@ import (
 // association's role there, through which the Pods reach it.
 func (r *reconciliation) wantedRoles() []wantedRole {
 	identity := cmp.Or(r.account.Identity, &v1alpha1.WorkloadIdentity{}) // nil while rights are removed
-	pods := wantedRole{account: r.account, path: rolePath(r.obj.Namespace), boundary: identity.BoundaryARN, tags: r.roleTags()}
+	pods := wantedRole{
+		account: r.account, path: rolePath(r.obj.Namespace), boundary: identity.BoundaryARN,
+		tags: r.roleTags(),
+	}
 	switch {
 	case r.byToken():
 		pods.ofServiceAccount(r.obj, identity.OIDCProviderARN, r.policy)
@@ -37,7 +40,8 @@ func (w *wantedRole) ofServiceAccount(obj *v1alpha1.AccessBinding, oidcProvider,
 
 // ofNamespace makes w the role of all Pods of a namespace.
 func (w *wantedRole) ofNamespace(namespace string) {
-	w.name, w.purpose = roleName(w.account.Session, namespace, ""), "Pods of the namespace "+namespace+", each limited by the policy of its association"
+	w.name, w.purpose = roleName(w.account.Session, namespace, ""), "Pods of the namespace "+namespace+
+		", each limited by the policy of its association"
 	w.policy = rolePolicy(w.account.Session, namespace)
 }
 
@@ -45,9 +49,12 @@ func (w *wantedRole) ofNamespace(namespace string) {
 func (r *reconciliation) associationRole(pods wantedRole) wantedRole {
 	identity := cmp.Or(r.cluster.Identity, &v1alpha1.WorkloadIdentity{})
 	return wantedRole{
-		account: r.cluster, name: associationRoleName(r.cluster.Session, r.obj.Namespace, r.obj.Spec.ProviderRef.Name), path: pods.path,
-		purpose: "Pods of the namespace " + r.obj.Namespace + ", on their way to the account " + pods.account.Session.AccountID,
-		trust:   trust(r.cluster.Session, r.obj.Status.ClusterName), policy: associationPolicy(pods.arn()), boundary: identity.BoundaryARN, tags: pods.tags,
+		account: r.cluster, name: associationRoleName(r.cluster.Session, r.obj.Namespace, r.obj.Spec.ProviderRef.Name),
+		path: pods.path,
+		purpose: "Pods of the namespace " + r.obj.Namespace + ", on their way to the account " +
+			pods.account.Session.AccountID,
+		trust: trust(r.cluster.Session, r.obj.Status.ClusterName), policy: associationPolicy(pods.arn()),
+		boundary: identity.BoundaryARN, tags: pods.tags,
 	}
 }
 

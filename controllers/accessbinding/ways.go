@@ -46,7 +46,8 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 	s, want := &r.obj.Status, wayOf(r.account.Identity)
 	r.begin(want)
 	if want.mode == "" {
-		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
+		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a "+
+			"platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
 	}
 	if err := r.openCluster(ctx); err != nil {
 		return err
@@ -86,7 +87,10 @@ func (r *reconciliation) withdraw(ctx context.Context) (err error) {
 // closed reports whether an error means that the namespace can no longer use the account.
 func closed(err error) bool {
 	wait, ok := engine.AsWait(err)
-	return ok && slices.Contains([]string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}, wait.Reason)
+	return ok && slices.Contains([]string{
+		v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting,
+		v1alpha1.ReasonRegionNotAllowed,
+	}, wait.Reason)
 }
 
 // opened returns the object for connecting to accounts: while all its rights are removed it counts as deleted, so that
@@ -110,7 +114,8 @@ func (r *reconciliation) inItsCluster() bool {
 	case s.ClusterAccount == nil:
 		return s.ClusterName == identity.ClusterName
 	default:
-		return identity.NamesCluster() && s.ClusterName == identity.ClusterName && s.ClusterAccount.Region == r.cluster.Region
+		return identity.NamesCluster() && s.ClusterName == identity.ClusterName &&
+			s.ClusterAccount.Region == r.cluster.Region
 	}
 }
 
@@ -144,10 +149,15 @@ func (r *reconciliation) clusterName() (string, error) {
 	case other == nil:
 		return identity.ClusterName, nil
 	case !identity.NamesCluster():
-		return "", engine.Blocked(v1alpha1.ReasonInvalidProvider, "the AWSProvider %s, which workloadIdentity.clusterProviderRef of the AWSProvider %s names, has no workloadIdentity of mode PodIdentity with a clusterName; ask a platform admin to correct one of the two",
+		return "", engine.Blocked(v1alpha1.ReasonInvalidProvider,
+			"the AWSProvider %s, which workloadIdentity.clusterProviderRef of the AWSProvider %s names, has no "+
+				"workloadIdentity of mode PodIdentity with a clusterName; ask a platform admin to correct one of "+
+				"the two",
 			other.Provider, provider)
 	case r.cluster.Session.Partition != r.account.Session.Partition:
-		return "", engine.Blocked(v1alpha1.ReasonInvalidProvider, "the cluster is in the AWS partition %s, and the AWSProvider %s in %s: roles of one cannot be used in the other. Ask a platform admin to set up the AWSProvider with IRSA",
+		return "", engine.Blocked(v1alpha1.ReasonInvalidProvider, "the cluster is in the AWS partition %s, and the "+
+			"AWSProvider %s in %s: roles of one cannot be used in the other. Ask a platform admin to set up the "+
+			"AWSProvider with IRSA",
 			r.cluster.Session.Partition, provider, r.account.Session.Partition)
 	default:
 		return identity.ClusterName, nil
@@ -167,7 +177,8 @@ func (r *reconciliation) takeAway(ctx context.Context) error {
 		why = "because the AWS account is closed to this namespace"
 	}
 	r.pass.Normal(v1alpha1.ReasonRemoved, "TakeRightsAway", "the rights by %s, %s", place(s.Mode, s.ClusterName), why)
-	s.Region, s.AccountID, s.Mode, s.ClusterName, s.ClusterAccount, s.RoleARN, s.AssociationARN, s.Policy, s.RoleUse = "", "", "", "", nil, "", "", "", nil
+	s.Region, s.AccountID, s.Mode, s.ClusterName, s.ClusterAccount, s.RoleARN, s.AssociationARN, s.Policy,
+		s.RoleUse = "", "", "", "", nil, "", "", "", nil
 	return nil
 }
 

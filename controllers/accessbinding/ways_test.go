@@ -19,7 +19,10 @@ import (
 const otherRole = "arn:aws:iam::111111111111:role/other"
 
 func TestAServiceAccountWithAnotherRoleIsRefused(t *testing.T) {
-	for name, mode := range map[string]v1alpha1.WorkloadIdentityMode{"associated": v1alpha1.WorkloadIdentityPodIdentity, "named": v1alpha1.WorkloadIdentityIRSA} {
+	for name, mode := range map[string]v1alpha1.WorkloadIdentityMode{
+		"associated": v1alpha1.WorkloadIdentityPodIdentity,
+		"named":      v1alpha1.WorkloadIdentityIRSA,
+	} {
 		d := newDesk(t)
 		d.identity.Mode, d.identity.OIDCProviderARN = mode, oidcProvider
 		d.named(otherRole)
@@ -41,20 +44,29 @@ const oidcProvider = "arn:aws:iam::111111111111:oidc-provider/oidc.eks.eu-west-1
 
 func TestARoleOfItsOwn(t *testing.T) {
 	d := newDesk(t)
-	d.identity = &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityIRSA, OIDCProviderARN: oidcProvider, BoundaryARN: d.identity.BoundaryARN}
+	d.identity = &v1alpha1.WorkloadIdentity{
+		Mode: v1alpha1.WorkloadIdentityIRSA, OIDCProviderARN: oidcProvider,
+		BoundaryARN: d.identity.BoundaryARN,
+	}
 	err := d.settle()
-	if reasonOf(err) != "WaitingForServiceAccount" || !strings.Contains(err.Error(), "kubectl annotate serviceaccount --namespace pay worker eks.amazonaws.com/role-arn="+*d.role.Arn) {
+	if reasonOf(err) != "WaitingForServiceAccount" ||
+		!strings.Contains(err.Error(), "kubectl annotate serviceaccount --namespace pay worker "+
+			"eks.amazonaws.com/role-arn="+*d.role.Arn) {
 		t.Errorf("not named yet: %v", err)
 	}
 	d.wrote("CreateRole", "PutRolePolicy")
 	trust, _ := url.QueryUnescape(*d.role.AssumeRolePolicyDocument)
-	for _, part := range []string{`"oidc.eks.eu-west-1.amazonaws.com/id/0123:sub":["system:serviceaccount:pay:worker"]`, `/id/0123:aud":["sts.amazonaws.com"]`, `"Federated":"` + oidcProvider + `"`} {
+	for _, part := range []string{
+		`"oidc.eks.eu-west-1.amazonaws.com/id/0123:sub":["system:serviceaccount:pay:worker"]`,
+		`/id/0123:aud":["sts.amazonaws.com"]`, `"Federated":"` + oidcProvider + `"`,
+	} {
 		if !strings.Contains(trust, part) {
 			t.Errorf("trust %s has not %s", trust, part)
 		}
 	}
 	d.named(*d.role.Arn)
-	if err := d.settle(); err != nil || d.policy != d.obj.Status.Policy || !strings.Contains(d.policy, "sqs:SendMessage") {
+	if err := d.settle(); err != nil || d.policy != d.obj.Status.Policy ||
+		!strings.Contains(d.policy, "sqs:SendMessage") {
 		t.Errorf("%v, policy %s", err, d.policy)
 	}
 	d.wrote()
@@ -92,10 +104,23 @@ func TestAnotherWay(t *testing.T) {
 	}{
 		"by token": {func(d *desk) {
 			d.identity.Mode, d.identity.OIDCProviderARN = v1alpha1.WorkloadIdentityIRSA, oidcProvider
-		}, "WaitingForServiceAccount", []string{"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole", "CreateRole", "PutRolePolicy"}},
-		"another cluster": {func(d *desk) { d.identity.ClusterName = "other" }, "", []string{"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole", "CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation"}},
-		"none":            {func(d *desk) { d.identity = &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityNone} }, "NoWorkloadIdentity", []string{"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole"}},
-		"said no more":    {func(d *desk) { d.identity = nil }, "NoWorkloadIdentity", []string{"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole"}},
+		}, "WaitingForServiceAccount", []string{
+			"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole",
+			"CreateRole", "PutRolePolicy",
+		}},
+		"another cluster": {
+			func(d *desk) { d.identity.ClusterName = "other" }, "",
+			[]string{
+				"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole", "CreateRole", "PutRolePolicy",
+				"CreatePodIdentityAssociation",
+			},
+		},
+		"none": {
+			func(d *desk) { d.identity = &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityNone} },
+			"NoWorkloadIdentity",
+			[]string{"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole"},
+		},
+		"said no more": {func(d *desk) { d.identity = nil }, "NoWorkloadIdentity", []string{"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole"}},
 	} {
 		d := newDesk(t)
 		_ = d.settle()
@@ -161,10 +186,14 @@ func TestRightsAreToWhatIsTheObjectsOwn(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha1.SQSQueue){
 		"only ever observed": func(q *v1alpha1.SQSQueue) { q.Status.LastSyncTime = nil },
 		"not its own": func(q *v1alpha1.SQSQueue) {
-			q.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonAlreadyExists}}
+			q.Status.Conditions = []metav1.Condition{
+				{Type: "Ready", Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonAlreadyExists},
+			}
 		},
 		"not its own any more": func(q *v1alpha1.SQSQueue) {
-			q.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonOwnershipTagsLost}}
+			q.Status.Conditions = []metav1.Condition{
+				{Type: "Ready", Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonOwnershipTagsLost},
+			}
 		},
 	} {
 		d := newDesk(t)
@@ -193,15 +222,20 @@ func TestWhoSharesTheRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(name, namespace, provider string, mode v1alpha1.WorkloadIdentityMode) *v1alpha1.AccessBinding {
-		b := &v1alpha1.AccessBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)}}
+		b := &v1alpha1.AccessBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)},
+		}
 		b.Spec.ProviderRef.Name, b.Status.Mode = provider, mode
 		return b
 	}
 	going := of("going", "pay", "main", v1alpha1.WorkloadIdentityPodIdentity)
 	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"portico.dev/release"}
 	me := of("me", "pay", "main", v1alpha1.WorkloadIdentityPodIdentity)
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(me, going, of("new", "pay", "main", ""), of("other", "pay", "main", v1alpha1.WorkloadIdentityPodIdentity),
-		of("token", "pay", "main", v1alpha1.WorkloadIdentityIRSA), of("account", "pay", "second", v1alpha1.WorkloadIdentityPodIdentity), of("away", "search", "main", v1alpha1.WorkloadIdentityPodIdentity)).Build()
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(me, going, of("new", "pay", "main", ""),
+		of("other", "pay", "main", v1alpha1.WorkloadIdentityPodIdentity),
+		of("token", "pay", "main", v1alpha1.WorkloadIdentityIRSA),
+		of("account", "pay", "second", v1alpha1.WorkloadIdentityPodIdentity),
+		of("away", "search", "main", v1alpha1.WorkloadIdentityPodIdentity)).Build()
 	others, err := othersAt(reader)(t.Context(), me)
 	var got []string
 	for _, o := range others {

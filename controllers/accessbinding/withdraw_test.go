@@ -13,7 +13,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-var closings = []string{v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting, v1alpha1.ReasonRegionNotAllowed}
+var closings = []string{
+	v1alpha1.ReasonProviderNotAllowed, v1alpha1.ReasonProviderDeleting,
+	v1alpha1.ReasonRegionNotAllowed,
+}
 
 // If an account is closed to a namespace, the rights are removed first, and then the error is reported.
 func TestAClosedAccountTakesRightsAway(t *testing.T) {
@@ -45,7 +48,8 @@ func TestTroubleIsNoClosing(t *testing.T) {
 	d := newDesk(t)
 	_ = d.settle()
 	d.writes, d.closed = nil, v1alpha1.ReasonProviderNotReady
-	if got := reasonOf(d.pass()); got != v1alpha1.ReasonProviderNotReady || d.association == nil || d.obj.Status.AccountID == "" {
+	if got := reasonOf(d.pass()); got != v1alpha1.ReasonProviderNotReady || d.association == nil ||
+		d.obj.Status.AccountID == "" {
 		t.Errorf("%s: %+v", got, d.obj.Status)
 	}
 	d.closed, d.refuse["DeletePodIdentityAssociation"] = v1alpha1.ReasonProviderNotAllowed, code("AccessDenied")
@@ -83,7 +87,8 @@ func TestAPauseKeepsNothingThatIsNotAllowed(t *testing.T) {
 func TestNothingIsMadeForAServiceAccountThatIsNotThere(t *testing.T) {
 	d := newDesk(t)
 	d.account = nil
-	if err := d.pass(); reasonOf(err) != v1alpha1.ReasonWaitingForServiceAccount || !strings.Contains(err.Error(), "no ServiceAccount worker") {
+	if err := d.pass(); reasonOf(err) != v1alpha1.ReasonWaitingForServiceAccount ||
+		!strings.Contains(err.Error(), "no ServiceAccount worker") {
 		t.Error(err)
 	}
 	d.wrote()
@@ -103,10 +108,17 @@ func TestNothingIsMadeForAServiceAccountThatIsNotThere(t *testing.T) {
 func TestANamespaceHasAShare(t *testing.T) {
 	two := int32(2)
 	holder := func(n int) v1alpha1.AccessBinding {
-		return v1alpha1.AccessBinding{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("holder-", n), UID: types.UID(fmt.Sprint(n))}, Status: v1alpha1.AccessBindingStatus{AccountID: "1"}}
+		return v1alpha1.AccessBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("holder-", n), UID: types.UID(fmt.Sprint(n))},
+			Status:     v1alpha1.AccessBindingStatus{AccountID: "1"},
+		}
 	}
 	waiting := func(age time.Duration) v1alpha1.AccessBinding {
-		return v1alpha1.AccessBinding{ObjectMeta: metav1.ObjectMeta{Name: "waiting", UID: "w", CreationTimestamp: metav1.Time{Time: time.Unix(1000, 0).Add(-age)}}}
+		return v1alpha1.AccessBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "waiting", UID: "w", CreationTimestamp: metav1.Time{
+				Time: time.Unix(1000, 0).Add(-age),
+			}},
+		}
 	}
 	for name, row := range map[string]struct {
 		others  []v1alpha1.AccessBinding
@@ -126,7 +138,8 @@ func TestANamespaceHasAShare(t *testing.T) {
 		d.obj.CreationTimestamp = metav1.Time{Time: time.Unix(1000, 0)}
 		d.others, d.identity.MaxPerNamespace = row.others, row.most
 		err := d.settle()
-		if refused := reasonOf(err) == v1alpha1.ReasonQuotaExceeded; refused != row.refused || refused && (len(d.writes) > 0 || !strings.Contains(err.Error(), "maxPerNamespace")) {
+		if refused := reasonOf(err) == v1alpha1.ReasonQuotaExceeded; refused != row.refused ||
+			refused && (len(d.writes) > 0 || !strings.Contains(err.Error(), "maxPerNamespace")) {
 			t.Errorf("%s: %v, wrote %v", name, err, d.writes)
 		}
 	}

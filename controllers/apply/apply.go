@@ -91,7 +91,9 @@ func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error
 
 // check reads the object from the API server, and returns the differences from the declaration, or an error that says
 // why the object must be left alone.
-func (o *Objects) check(ctx context.Context, d declaration, into client.Object) (found bool, diffs []string, err error) {
+func (o *Objects) check(ctx context.Context, d declaration, into client.Object) (
+	found bool, diffs []string, err error,
+) {
 	if found, err = o.read(ctx, o.applier.APIReader, d, into); err != nil || !found {
 		return found, nil, err
 	}
@@ -148,8 +150,10 @@ func (o *Objects) whyNotWrite(what string, obj client.Object) error {
 	switch owner := metav1.GetControllerOf(obj); {
 	case o.owns(obj) && obj.GetDeletionTimestamp() == nil:
 		return nil
-	case o.owns(obj), owner != nil && owner.Kind == o.ref.Kind && owner.APIVersion == o.ref.APIVersion && owner.Name == o.ref.Name:
-		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, recheckAfter, "the previous %s is still being deleted", what)
+	case o.owns(obj), owner != nil && owner.Kind == o.ref.Kind && owner.APIVersion == o.ref.APIVersion &&
+		owner.Name == o.ref.Name:
+		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, recheckAfter, "the previous %s is still being deleted",
+			what)
 	case owner != nil:
 		return o.conflict(what, fmt.Sprintf("it belongs to the %s %s", owner.Kind, owner.Name))
 	default:
@@ -159,9 +163,11 @@ func (o *Objects) whyNotWrite(what string, obj client.Object) error {
 
 func (o *Objects) conflict(what, why string) error {
 	if o.owner.GetNamespace() == "" {
-		return engine.Blocked(v1alpha1.ReasonConflict, "%s exists already and is left alone: %s; delete it, or take what asks for it out of the %s", spoken.A(what), why, o.ref.Kind)
+		return engine.Blocked(v1alpha1.ReasonConflict, "%s exists already and is left alone: %s; delete it, or take "+
+			"what asks for it out of the %s", spoken.A(what), why, o.ref.Kind)
 	}
-	return engine.Blocked(v1alpha1.ReasonConflict, "%s exists already and is left alone: %s; delete or rename it, or request this %s under another name",
+	return engine.Blocked(v1alpha1.ReasonConflict, "%s exists already and is left alone: %s; delete or rename it, or "+
+		"request this %s under another name",
 		spoken.A(what), why, o.ref.Kind)
 }
 

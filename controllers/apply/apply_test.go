@@ -62,7 +62,8 @@ func (b *bench) objects() *apply.Objects {
 }
 
 func account(secret string) *coreac.ServiceAccountApplyConfiguration {
-	return coreac.ServiceAccount("shop", "n").WithAutomountServiceAccountToken(false).WithAnnotations(map[string]string{"note": secret})
+	return coreac.ServiceAccount("shop", "n").WithAutomountServiceAccountToken(false).WithAnnotations(
+		map[string]string{"note": secret})
 }
 
 func (b *bench) apply() error {
@@ -73,7 +74,8 @@ func (b *bench) apply() error {
 func (b *bench) read() *corev1.ServiceAccount {
 	b.t.Helper()
 	obj := &corev1.ServiceAccount{}
-	if err := b.Others.Get(b.t.Context(), client.ObjectKey{Namespace: "n", Name: "shop"}, obj); client.IgnoreNotFound(err) != nil {
+	if err := b.Others.Get(b.t.Context(), client.ObjectKey{Namespace: "n", Name: "shop"}, obj); client.IgnoreNotFound(
+		err) != nil {
 		b.t.Fatal(err)
 	}
 	return obj
@@ -103,7 +105,8 @@ func TestApplyMakesRepairsAndTells(t *testing.T) {
 	if err := b.apply(); err != nil {
 		t.Fatal(err)
 	}
-	if made := b.read(); !metav1.IsControlledBy(made, b.owner) || made.Labels[apply.Label] != apply.LabelValue || made.Annotations[apply.AnnotationApplied] == "" {
+	if made := b.read(); !metav1.IsControlledBy(made, b.owner) || made.Labels[apply.Label] != apply.LabelValue ||
+		made.Annotations[apply.AnnotationApplied] == "" {
 		t.Errorf("made %+v", made.ObjectMeta)
 	}
 	if told := b.pass.Strings(); !slices.Equal(told, []string{"Created: the ServiceAccount shop"}) || b.saved != 1 {
@@ -116,7 +119,8 @@ func TestApplyMakesRepairsAndTells(t *testing.T) {
 	if err := b.apply(); err != nil {
 		t.Fatal(err)
 	}
-	if told := b.pass.Strings(); len(told) != 1 || told[0] != "Repaired: the ServiceAccount shop: metadata.annotations.note; it was changed outside Portico" {
+	if told := b.pass.Strings(); len(told) != 1 ||
+		told[0] != "Repaired: the ServiceAccount shop: metadata.annotations.note; it was changed outside Portico" {
 		t.Errorf("told %q", told)
 	}
 	if is := b.read(); is.Annotations["note"] != "one" || is.Annotations["theirs"] != "x" {
@@ -126,7 +130,8 @@ func TestApplyMakesRepairsAndTells(t *testing.T) {
 	if err := b.objects().Apply(t.Context(), account("two"), into); err != nil || into.Annotations["note"] != "two" {
 		t.Errorf("%v, into %+v", err, into)
 	}
-	if told := b.pass.Strings(); len(told) != 1 || !strings.HasPrefix(told[0], "Updated: the ServiceAccount shop: metadata.annotations.note") {
+	if told := b.pass.Strings(); len(told) != 1 ||
+		!strings.HasPrefix(told[0], "Updated: the ServiceAccount shop: metadata.annotations.note") {
 		t.Errorf("an edit of ours is told as %q", told)
 	}
 }
@@ -171,7 +176,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 					return nil
 				}
 				err := b.apply()
-				if wait, ok := engine.AsWait(err); err == nil || ok != (row.reason != "") || ok && (wait.Reason != row.reason || !wait.Stalled) {
+				if wait, ok := engine.AsWait(err); err == nil || ok != (row.reason != "") ||
+					ok && (wait.Reason != row.reason || !wait.Stalled) {
 					t.Errorf("update %v: outcome %v", update, err)
 				}
 				if !errors.Is(err, row.err) {
@@ -234,7 +240,8 @@ func TestAPartIsKeptWhenItIsNotDeclaredAnyMore(t *testing.T) {
 	}
 	set := func(n int32) {
 		t.Helper()
-		if err := apply().ApplyPart(t.Context(), "scale", replicas(n), into); err != nil || *into.Spec.Replicas != n || *into.Spec.RevisionHistoryLimit != 3 {
+		if err := apply().ApplyPart(t.Context(), "scale", replicas(n), into); err != nil || *into.Spec.Replicas != n ||
+			*into.Spec.RevisionHistoryLimit != 3 {
 			t.Fatalf("%v, into %+v", err, into.Spec)
 		}
 	}

@@ -40,18 +40,26 @@ func TestComparison(t *testing.T) {
 		"an empty value is not stored":           {"env: [{name: A, value: ''}]", "env: [{name: A}]", ""},
 		"an empty value that was filled":         {"env: [{name: A, value: ''}]", "env: [{name: A, value: hunter2}]", "env[A].value"},
 		"the value of a variable is never told":  {"env: [{name: A, value: hunter2}]", "env: [{name: A, value: hunter3}]", "env[A].value"},
-		"nor is its source":                      {"env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]", "env: [{name: A, value: hunter2}]", "env[A].valueFrom.secretKeyRef.key, env[A].valueFrom.secretKeyRef.name"},
-		"elements that others added":             {"containers: [{name: app, image: a}]", "containers: [{name: proxy, image: p}, {name: app, image: a}]", ""},
-		"an element that is missing":             {"volumes: [{name: tmp}]", "volumes: [{name: other}]", "volumes[tmp]"},
-		"an atomic list that is longer":          {"args: [a]", "args: [a, b]", "args"},
-		"an atomic list in another order":        {"args: [a, b]", "args: [b, a]", "args[0], args[1]"},
-		"a port without a protocol is TCP":       {"ports: [{containerPort: 80, protocol: TCP}]", "ports: [{containerPort: 80}]", "ports[80].protocol"},
-		"the same port of another protocol":      {"ports: [{containerPort: 80, protocol: TCP}]", "ports: [{containerPort: 80, protocol: UDP}]", "ports[80]"},
-		"a port that others added":               {"ports: [{port: 80, protocol: TCP}]", "ports: [{port: 80, protocol: UDP}, {port: 80, protocol: TCP, nodePort: 3}]", ""},
-		"a number is not its name":               {"spec: {targetPort: 80}", "spec: {targetPort: '80'}", "spec.targetPort 80 → 80"},
-		"a percentage":                           {"spec: {maxUnavailable: 25%}", "spec: {maxUnavailable: 1}", "spec.maxUnavailable 1 → 25%"},
-		"an empty object counts as there":        {"spec: {emptyDir: {}}", "spec: {}", ""},
-		"spread by zone and by host are two":     {"topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: S, maxSkew: 1}]", "topologySpreadConstraints: [{topologyKey: h, whenUnsatisfiable: S, maxSkew: 1}]", "topologySpreadConstraints[z,S]"},
+		"nor is its source": {
+			"env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]",
+			"env: [{name: A, value: hunter2}]",
+			"env[A].valueFrom.secretKeyRef.key, env[A].valueFrom.secretKeyRef.name",
+		},
+		"elements that others added":        {"containers: [{name: app, image: a}]", "containers: [{name: proxy, image: p}, {name: app, image: a}]", ""},
+		"an element that is missing":        {"volumes: [{name: tmp}]", "volumes: [{name: other}]", "volumes[tmp]"},
+		"an atomic list that is longer":     {"args: [a]", "args: [a, b]", "args"},
+		"an atomic list in another order":   {"args: [a, b]", "args: [b, a]", "args[0], args[1]"},
+		"a port without a protocol is TCP":  {"ports: [{containerPort: 80, protocol: TCP}]", "ports: [{containerPort: 80}]", "ports[80].protocol"},
+		"the same port of another protocol": {"ports: [{containerPort: 80, protocol: TCP}]", "ports: [{containerPort: 80, protocol: UDP}]", "ports[80]"},
+		"a port that others added":          {"ports: [{port: 80, protocol: TCP}]", "ports: [{port: 80, protocol: UDP}, {port: 80, protocol: TCP, nodePort: 3}]", ""},
+		"a number is not its name":          {"spec: {targetPort: 80}", "spec: {targetPort: '80'}", "spec.targetPort 80 → 80"},
+		"a percentage":                      {"spec: {maxUnavailable: 25%}", "spec: {maxUnavailable: 1}", "spec.maxUnavailable 1 → 25%"},
+		"an empty object counts as there":   {"spec: {emptyDir: {}}", "spec: {}", ""},
+		"spread by zone and by host are two": {
+			"topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: S, maxSkew: 1}]",
+			"topologySpreadConstraints: [{topologyKey: h, whenUnsatisfiable: S, maxSkew: 1}]",
+			"topologySpreadConstraints[z,S]",
+		},
 		"one more label in a selector":           {"spec: {selector: {app: shop}}", "spec: {selector: {app: shop, tier: web}}", "spec.selector.tier"},
 		"one more expression in a selector":      {"selector: {matchLabels: {app: shop}}", "selector: {matchLabels: {app: shop}, matchExpressions: [{key: a}]}", "selector.matchExpressions"},
 		"one more label to be matched":           {"labelSelector: {matchLabels: {app: shop}}", "labelSelector: {matchLabels: {app: shop, tier: web}}", "labelSelector.matchLabels.tier"},
@@ -97,7 +105,8 @@ func values(deep int) *rapid.Generator[any] {
 	if deep == 0 {
 		return scalar
 	}
-	names := rapid.SampledFrom([]string{"env", "ports", "name", "value", "containers", "protocol", "port", "image", "x"})
+	names := rapid.SampledFrom(
+		[]string{"env", "ports", "name", "value", "containers", "protocol", "port", "image", "x"})
 	return rapid.OneOf(
 		scalar,
 		rapid.Map(rapid.MapOfN(names, values(deep-1), 0, 4), func(v map[string]any) any { return v }),

@@ -100,7 +100,10 @@ var keyed = map[string][]string{
 var atomic = []string{"selector", "labelSelector", "matchLabels", "secretKeyRef", "configMapKeyRef"}
 
 // printable are the fields whose values can be shown: neither these nor their paths can contain a secret.
-var printable = []string{"image", "replicas", "minReplicas", "maxReplicas", "containerPort", "port", "targetPort", "maxUnavailable", "averageUtilization"}
+var printable = []string{
+	"image", "replicas", "minReplicas", "maxReplicas", "containerPort", "port", "targetPort",
+	"maxUnavailable", "averageUtilization",
+}
 
 // comparison collects the differences from a declaration.
 type comparison struct{ diffs []string }

@@ -35,10 +35,12 @@ func TestACreationThatSomebodyElseWins(t *testing.T) {
 			}
 			b.is(b.apply(), v1alpha1.ReasonMadeAtTheSameTime)
 			is := b.read()
-			if len(is.OwnerReferences) > 0 || is.Labels[apply.Label] != "" || is.Annotations[apply.AnnotationApplied] != "" || is.UID != theirs.UID {
+			if len(is.OwnerReferences) > 0 || is.Labels[apply.Label] != "" ||
+				is.Annotations[apply.AnnotationApplied] != "" || is.UID != theirs.UID {
 				t.Errorf("it was touched: %+v", is.ObjectMeta)
 			}
-			if a := theirs.AutomountServiceAccountToken; a != nil && (is.AutomountServiceAccountToken == nil || *is.AutomountServiceAccountToken != *a) {
+			if a := theirs.AutomountServiceAccountToken; a != nil && (is.AutomountServiceAccountToken == nil ||
+				*is.AutomountServiceAccountToken != *a) {
 				t.Errorf("what they set was lost: %+v", is)
 			}
 			for _, m := range is.ManagedFields {
@@ -84,7 +86,8 @@ func (b *bench) excluding() {
 func (b *bench) service() *corev1.Service {
 	b.t.Helper()
 	obj := &corev1.Service{}
-	if err := b.Others.Get(b.t.Context(), client.ObjectKey{Namespace: "n", Name: "shop"}, obj); client.IgnoreNotFound(err) != nil {
+	if err := b.Others.Get(b.t.Context(), client.ObjectKey{Namespace: "n", Name: "shop"}, obj); client.IgnoreNotFound(
+		err) != nil {
 		b.t.Fatal(err)
 	}
 	return obj
@@ -94,15 +97,18 @@ func TestWhatExcludesOursIsReplaced(t *testing.T) {
 	b := newBench(t)
 	apply := func(target int32) error {
 		t.Helper()
-		port := coreac.ServicePort().WithName("http").WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromInt32(target))
-		return b.objects().Apply(t.Context(), coreac.Service("shop", "n").WithSpec(coreac.ServiceSpec().WithPorts(port)), &corev1.Service{})
+		port := coreac.ServicePort().WithName("http").WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(
+			intstr.FromInt32(target))
+		return b.objects().Apply(t.Context(), coreac.Service("shop", "n").WithSpec(
+			coreac.ServiceSpec().WithPorts(port)), &corev1.Service{})
 	}
 	if err := apply(8080); err != nil {
 		t.Fatal(err)
 	}
 	theirs := b.service()
 	before := theirs.DeepCopy()
-	theirs.Spec.Ports[0].Port, theirs.Spec.SessionAffinity, theirs.Labels["team"] = 81, corev1.ServiceAffinityClientIP, "payments"
+	theirs.Spec.Ports[0].Port, theirs.Spec.SessionAffinity, theirs.Labels["team"] = 81, corev1.ServiceAffinityClientIP,
+		"payments"
 	if err := b.Others.Patch(t.Context(), theirs, client.MergeFrom(before), client.FieldOwner("somebody")); err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +121,12 @@ func TestWhatExcludesOursIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	is := b.service()
-	if len(is.Spec.Ports) != 1 || is.Spec.Ports[0].Port != 80 || is.Spec.SessionAffinity != corev1.ServiceAffinityClientIP || is.Labels["team"] != "payments" {
+	if len(is.Spec.Ports) != 1 || is.Spec.Ports[0].Port != 80 ||
+		is.Spec.SessionAffinity != corev1.ServiceAffinityClientIP || is.Labels["team"] != "payments" {
 		t.Errorf("the Service is %+v %v", is.Spec, is.Labels)
 	}
-	if told := b.pass.Strings(); len(told) != 1 || !strings.HasPrefix(told[0], "Repaired: the Service shop: spec.ports") {
+	if told := b.pass.Strings(); len(told) != 1 ||
+		!strings.HasPrefix(told[0], "Repaired: the Service shop: spec.ports") {
 		t.Errorf("told %q", told)
 	}
 	b.Before = nil
@@ -132,7 +140,9 @@ func (b *bench) replace() {
 	if err := b.Others.Delete(b.t.Context(), b.read()); err != nil {
 		b.t.Fatal(err)
 	}
-	theirs := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "shop", Annotations: map[string]string{"theirs": "yes"}}}
+	theirs := &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "shop", Annotations: map[string]string{"theirs": "yes"}},
+	}
 	if err := b.Create(b.t.Context(), theirs); err != nil {
 		b.t.Fatal(err)
 	}

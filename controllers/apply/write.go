@@ -28,7 +28,8 @@ func (o *Objects) create(ctx context.Context, d declaration, into client.Object)
 	made := d.object.DeepCopy()
 	err := o.applier.Client.Create(ctx, made, client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
-		return engine.Wait(v1alpha1.ReasonMadeAtTheSameTime, recheckAfter, "the %s was created by somebody else at the same time", d.String())
+		return engine.Wait(v1alpha1.ReasonMadeAtTheSameTime, recheckAfter,
+			"the %s was created by somebody else at the same time", d.String())
 	}
 	if err != nil {
 		return explainRefusal(d.String(), "create", err)
@@ -93,7 +94,8 @@ func (o *Objects) patch(ctx context.Context, live client.Object, of types.PatchT
 	changed := reflect.New(reflect.TypeOf(live).Elem()).Interface().(client.Object)
 	changed.SetNamespace(live.GetNamespace())
 	changed.SetName(live.GetName())
-	if err := o.applier.Client.Patch(ctx, changed, client.RawPatch(of, text), client.FieldOwner(FieldManager)); err != nil {
+	if err := o.applier.Client.Patch(ctx, changed, client.RawPatch(of, text), client.FieldOwner(
+		FieldManager)); err != nil {
 		return err
 	}
 	reflect.ValueOf(live).Elem().Set(reflect.ValueOf(changed).Elem())
@@ -101,7 +103,8 @@ func (o *Objects) patch(ctx context.Context, live client.Object, of types.PatchT
 }
 
 func (o *Objects) forceApply(ctx context.Context, obj *unstructured.Unstructured, manager string) error {
-	return o.applier.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(manager), client.ForceOwnership)
+	return o.applier.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(manager),
+		client.ForceOwnership)
 }
 
 // explainRefusal converts a rejection by the API server to a WaitError, with the server's message: quota and admission
@@ -113,7 +116,8 @@ func explainRefusal(what, do string, err error) error {
 	case apierrors.IsInvalid(err):
 		return engine.Blocked(v1alpha1.ReasonInvalid, "the cluster refuses to %s the %s: %w", do, what, err)
 	case apierrors.IsConflict(err):
-		return engine.Wait(v1alpha1.ReasonChangedAtTheSameTime, recheckAfter, "the %s was changed or replaced by somebody else at the same time", what)
+		return engine.Wait(v1alpha1.ReasonChangedAtTheSameTime, recheckAfter,
+			"the %s was changed or replaced by somebody else at the same time", what)
 	}
 	return fmt.Errorf("%s the %s: %w", do, what, err)
 }
@@ -121,7 +125,8 @@ func explainRefusal(what, do string, err error) error {
 // sendEvent records an event: an update of ours, or the repair of a foreign change.
 func (o *Objects) sendEvent(repair bool, d declaration, diffs []string) {
 	if repair {
-		o.pass.Repaired(v1alpha1.ReasonRepaired, "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.String(), strings.Join(diffs, ", "))
+		o.pass.Repaired(v1alpha1.ReasonRepaired, "Update"+d.kind, "the %s: %s; it was changed outside Portico",
+			d.String(), strings.Join(diffs, ", "))
 		return
 	}
 	o.pass.Normal(v1alpha1.ReasonUpdated, "Update"+d.kind, "the %s: %s", d.String(), strings.Join(diffs, ", "))

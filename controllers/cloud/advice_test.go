@@ -30,7 +30,8 @@ func explained(code string) (reason, text string) {
 }
 
 // who can act: a platform admin, the author of the spec, the owner of a key, or Portico
-var who = regexp.MustCompile(`platform admin|[Cc]hange the spec|out of the spec|in the spec|Portico (slows down and )?(goes on|tries again)`)
+var who = regexp.MustCompile(
+	`platform admin|[Cc]hange the spec|out of the spec|in the spec|Portico (slows down and )?(goes on|tries again)`)
 
 // Every code that AWS may return has advice that says who can do what; testdata/advice.txt lists them for review.
 func TestEveryCodeComesWithAdvice(t *testing.T) {
@@ -57,7 +58,8 @@ func TestEveryCodeComesWithAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(want) != all.String() {
-		t.Errorf("what codes come with is not what %s says; look at the difference after go test ./controllers/cloud -run %s -update", golden, t.Name())
+		t.Errorf("what codes come with is not what %s says; look at the difference after go test ./controllers/cloud "+
+			"-run %s -update", golden, t.Name())
 	}
 }
 
@@ -66,13 +68,29 @@ func TestEveryCodeComesWithAdvice(t *testing.T) {
 func TestNoAdviceMisleads(t *testing.T) {
 	for class, row := range map[string]struct{ codes, says, not []string }{
 		"the account": {
-			[]string{"OptInRequired", "NotSignedUp", "PendingVerification", "Blocked", "AccountProblem", "AllAccessDisabled", "SubscriptionRequiredException", "KMSOptInRequired", "KmsOptInRequired", "UnauthorizedAccess", "RegionDisabledException"},
+			[]string{
+				"OptInRequired", "NotSignedUp", "PendingVerification", "Blocked", "AccountProblem",
+				"AllAccessDisabled", "SubscriptionRequiredException", "KMSOptInRequired", "KmsOptInRequired",
+				"UnauthorizedAccess", "RegionDisabledException",
+			},
 			[]string{"platform admin"},
 			[]string{"Change the spec", "grant", "renew"},
 		},
-		"what a server lacks":   {[]string{"NotImplemented"}, []string{"does not have", "out of the spec"}, []string{"Change the spec"}},
-		"keys":                  {[]string{"KMS.DisabledException", "KMS.NotFoundException", "KMSDisabled", "KmsNotFound", "KMSKeyNotAccessibleFault", "KMS.InvalidKeyUsageException", "InvalidKMSKey.InvalidState"}, []string{"KMS key"}, []string{"Change the spec"}},
-		"tags":                  {[]string{"TooManyTagsException", "TagLimitExceeded", "TagPolicy", "TagPolicyException", "TagPolicyViolation"}, []string{"tags", "platform admin"}, []string{"raise the quota"}},
+		"what a server lacks": {[]string{"NotImplemented"}, []string{"does not have", "out of the spec"}, []string{"Change the spec"}},
+		"keys": {
+			[]string{
+				"KMS.DisabledException", "KMS.NotFoundException", "KMSDisabled", "KmsNotFound",
+				"KMSKeyNotAccessibleFault", "KMS.InvalidKeyUsageException", "InvalidKMSKey.InvalidState",
+			},
+			[]string{"KMS key"},
+			[]string{"Change the spec"},
+		},
+		"tags": {
+			[]string{
+				"TooManyTagsException", "TagLimitExceeded", "TagPolicy", "TagPolicyException",
+				"TagPolicyViolation",
+			}, []string{"tags", "platform admin"}, []string{"raise the quota"},
+		},
 		"the provider's roles":  {[]string{"PackedPolicyTooLarge", "MalformedPolicyDocument"}, []string{"AWSProvider"}, []string{"raise the quota", "Change the spec"}},
 		"a key of the provider": {[]string{"InvalidAccessKeyId", "AuthFailure", "InvalidClientTokenId"}, []string{"renew"}, []string{"region"}},
 	} {

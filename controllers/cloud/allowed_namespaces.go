@@ -29,7 +29,8 @@ func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMeta
 	case err != nil:
 		return err
 	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s can no longer use the AWS account %s; ask a platform admin to allow it again; or request a new object in another one", u.Namespace, p.Name)
+	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s can no longer use the AWS account %s; ask "+
+		"a platform admin to allow it again; or request a new object in another one", u.Namespace, p.Name)
 }
 
 // AllowsNamespace reports whether a namespace with these labels can use the provider. No selector matches no namespace.
@@ -39,7 +40,8 @@ func AllowsNamespace(p *v1alpha1.AWSProvider, namespaceLabels map[string]string)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(p.Spec.AllowedNamespaces)
 	if err != nil {
-		return false, engine.Blocked(v1alpha1.ReasonInvalidProvider, "provider %s: allowedNamespaces is not a valid label selector: %v", p.Name, err)
+		return false, engine.Blocked(v1alpha1.ReasonInvalidProvider, "provider %s: allowedNamespaces is not a valid "+
+			"label selector: %v", p.Name, err)
 	}
 	return selector.Matches(labels.Set(namespaceLabels)), nil
 }
@@ -48,12 +50,16 @@ func AllowsNamespace(p *v1alpha1.AWSProvider, namespaceLabels map[string]string)
 // reveals nothing.
 func providerNotFound(u ProviderUse) error {
 	if u.AccountID != "" {
-		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
+		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s any more, by which this "+
+			"object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
 	}
 	if u.Platform {
-		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s, which Portico itself needs for this: ask a platform admin to create it", u.Provider)
+		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s, which Portico itself "+
+			"needs for this: ask a platform admin to create it", u.Provider)
 	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace there and in its Team", u.Provider, u.Namespace)
+	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; "+
+		"choose another one, or ask a platform admin to create it, or to allow this namespace there and in its Team",
+		u.Provider, u.Namespace)
 }
 
 func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav1.PartialObjectMetadata, error) {

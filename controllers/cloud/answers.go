@@ -16,7 +16,8 @@ const mostAnswered = 16 << 20
 type tooLargeError struct{ operation string }
 
 func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("the answer to %s has more than %d MiB, and is not read: look at what fills it in the account, or at the endpoint", e.operation, mostAnswered>>20)
+	return fmt.Sprintf("the answer to %s has more than %d MiB, and is not read: look at what fills it in the "+
+		"account, or at the endpoint", e.operation, mostAnswered>>20)
 }
 
 // RetryableError implements the SDK's interface for errors that must not be retried: the response would be the same.
@@ -28,7 +29,8 @@ func boundAnswers(stack *middleware.Stack) error {
 		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 	) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		out, metadata, err := next.HandleDeserialize(ctx, in)
-		if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.Response != nil && response.Body != nil {
+		if response, ok := out.RawResponse.(*smithyhttp.Response); ok && response != nil && response.Response != nil &&
+			response.Body != nil {
 			response.Body = &boundedBody{response.Body, mostAnswered, &tooLargeError{middleware.GetOperationName(ctx)}}
 		}
 		return out, metadata, err

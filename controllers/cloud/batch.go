@@ -63,7 +63,10 @@ func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == nil {
-		call := &batchCall[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true, team: fair.TeamOf(ctx)}
+		call := &batchCall[K, V]{
+			done: make(chan struct{}), members: map[K]bool{}, routine: true,
+			team: fair.TeamOf(ctx),
+		}
 		b.open = call
 		time.AfterFunc(b.Window, func() { b.send(context.WithoutCancel(ctx), call) })
 	}

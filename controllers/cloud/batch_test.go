@@ -98,7 +98,11 @@ func TestAFailedBatchFailsForAll(t *testing.T) {
 }
 
 func TestAPanicIsAnErrorOfTheBatch(t *testing.T) {
-	b := &Batch[string, string]{Window: time.Millisecond, Most: 3, Read: func(context.Context, []string) (map[string]string, error) { panic("x") }}
+	b := &Batch[string, string]{Window: time.Millisecond, Most: 3, Read: func(context.Context, []string) (
+		map[string]string, error,
+	) {
+		panic("x")
+	}}
 	if _, ok, err := b.Get(t.Context(), "a"); ok || err == nil {
 		t.Errorf("got %v, %v", ok, err)
 	}
@@ -107,7 +111,9 @@ func TestAPanicIsAnErrorOfTheBatch(t *testing.T) {
 func TestWhoLeavesDoesNotEndTheCallOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{}
-		b := &Batch[string, string]{Window: time.Second, Most: 9, Read: func(ctx context.Context, keys []string) (map[string]string, error) {
+		b := &Batch[string, string]{Window: time.Second, Most: 9, Read: func(ctx context.Context, keys []string) (
+			map[string]string, error,
+		) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -128,7 +134,10 @@ func TestWhoLeavesDoesNotEndTheCallOfOthers(t *testing.T) {
 }
 
 func TestWhatASessionSharesIsByRegionAndType(t *testing.T) {
-	s := &Session{Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{}, limiters: &Limiters{Now: time.Now}}
+	s := &Session{
+		Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{},
+		limiters: &Limiters{Now: time.Now},
+	}
 	eu, us := s.In("eu", "Kind", ""), s.In("us", "Kind", "")
 	made := 0
 	build := func() *int { made++; return new(int) }
@@ -139,7 +148,10 @@ func TestWhatASessionSharesIsByRegionAndType(t *testing.T) {
 
 func TestAListingAnswersRoutineLooksWhileItIsYoung(t *testing.T) {
 	now := time.Unix(10_000, 0)
-	s := &Session{Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{}, limiters: &Limiters{Now: func() time.Time { return now }}}
+	s := &Session{
+		Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{},
+		limiters: &Limiters{Now: func() time.Time { return now }},
+	}
 	eu, us := s.In("eu", "Kind", ""), s.In("us", "Kind", "")
 	routine := engine.WithRoutine(t.Context(), true)
 	_, _ = ListingOf[string](eu).Replace(map[string]string{"arn": "picture"}, nil)

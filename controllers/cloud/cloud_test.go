@@ -24,13 +24,15 @@ import (
 func failed(code, message string) error {
 	return &smithy.OperationError{
 		ServiceID: "S3", OperationName: "PutBucketVersioning",
-		Err: fmt.Errorf("https response error StatusCode: 403, RequestID: 4442587FB7D0A2F9, %w", &smithy.GenericAPIError{Code: code, Message: message}),
+		Err: fmt.Errorf("https response error StatusCode: 403, RequestID: 4442587FB7D0A2F9, %w",
+			&smithy.GenericAPIError{Code: code, Message: message}),
 	}
 }
 
 func TestExplain(t *testing.T) {
 	for code, want := range map[string]string{
-		"SlowDown": "Throttled", "ProvisionedThroughputExceededException": "Throttled", "ThrottlingException": "Throttled", "OperationAborted": "Busy",
+		"SlowDown": "Throttled", "ProvisionedThroughputExceededException": "Throttled",
+		"ThrottlingException": "Throttled", "OperationAborted": "Busy",
 		"AccessDenied": "AccessDenied", "InvalidArgument": "InvalidSpec", "InvalidBucketState": "InvalidSpec",
 		"TooManyBuckets": "QuotaExceeded",
 	} {
@@ -40,7 +42,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: got %v", code, err)
 			continue
 		}
-		if text := err.Error(); !strings.HasPrefix(text, "S3 PutBucketVersioning: "+code+": Because. ") || strings.Contains(text, "RequestID") {
+		if text := err.Error(); !strings.HasPrefix(text, "S3 PutBucketVersioning: "+code+": Because. ") ||
+			strings.Contains(text, "RequestID") {
 			t.Errorf("%s: text %q", code, text)
 		}
 	}
@@ -55,7 +58,8 @@ func TestExplain(t *testing.T) {
 	} {
 		err := Explain(failed(c.code, c.message))
 		wait, ok := engine.AsWait(err)
-		if !ok || wait.Reason != c.reason || wait.Stalled != (c.reason != "IdentityNotVerified") || !strings.Contains(err.Error(), c.says) {
+		if !ok || wait.Reason != c.reason || wait.Stalled != (c.reason != "IdentityNotVerified") ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.code, err)
 		}
 		if strings.Contains(err.Error(), "2026") || strings.Contains(err.Error(), "secret") {
@@ -68,7 +72,8 @@ func TestExplain(t *testing.T) {
 	if _, ok := engine.AsWait(Explain(failed("InternalError", ""))); ok {
 		t.Error("a transient error is not tried again with back-off")
 	}
-	if IsNotFound(failed("AccessDenied", "")) || IsNotFound(errors.New("reset")) || !IsNotFound(failed("NoSuchBucket", "")) {
+	if IsNotFound(failed("AccessDenied", "")) || IsNotFound(errors.New("reset")) ||
+		!IsNotFound(failed("NoSuchBucket", "")) {
 		t.Error("absence is misread")
 	}
 }
@@ -82,7 +87,9 @@ func TestErrorsOfOtherServersAreUnderstood(t *testing.T) {
 		t.Error("a queue's absence is misread")
 	}
 	answer := &awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
-		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 405}}, Err: &smithy.GenericAPIError{Code: "UnknownError", Message: "UnknownError"},
+		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 405}}, Err: &smithy.GenericAPIError{
+			Code: "UnknownError", Message: "UnknownError",
+		},
 	}}
 	err := Explain(&smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketCors", Err: answer})
 	if err.Error() != "S3 PutBucketCors: UnknownError: HTTP status 405" {
@@ -94,17 +101,21 @@ func TestTextsOfErrorsAreStable(t *testing.T) {
 	dial := func(port int) error {
 		return &smithy.OperationError{ServiceID: "S3", OperationName: "HeadBucket", Err: &net.OpError{
 			Op:     "read",
-			Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Err: os.NewSyscallError("read", syscall.ECONNRESET),
+			Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port},
+			Err:    os.NewSyscallError("read", syscall.ECONNRESET),
 		}}
 	}
-	if a, b := Explain(dial(1)).Error(), Explain(dial(2)).Error(); a != b || a != "S3 HeadBucket: connection reset by peer" {
+	if a, b := Explain(dial(1)).Error(), Explain(dial(2)).Error(); a != b ||
+		a != "S3 HeadBucket: connection reset by peer" {
 		t.Errorf("%q differs from %q", a, b)
 	}
 	if !errors.Is(Explain(dial(1)), syscall.ECONNRESET) {
 		t.Error("the cause is lost")
 	}
-	a := Explain(failed("UnauthorizedOperation", "You are not authorized. Encoded authorization failure message: abc123"))
-	b := Explain(failed("UnauthorizedOperation", "You are not authorized. Encoded authorization failure message: xyz789"))
+	a := Explain(failed("UnauthorizedOperation", "You are not authorized. Encoded authorization failure "+
+		"message: abc123"))
+	b := Explain(failed("UnauthorizedOperation", "You are not authorized. Encoded authorization failure "+
+		"message: xyz789"))
 	if a.Error() != b.Error() {
 		t.Errorf("%q differs from %q", a, b)
 	}
@@ -123,11 +134,15 @@ func TestSessionsOfOneRoleAreOneIdentity(t *testing.T) {
 
 func TestAnUnknownHostIsAlwaysTheSameText(t *testing.T) {
 	lookup := func(port string) error {
-		return &smithy.OperationError{ServiceID: "S3", OperationName: "HeadBucket", Err: &net.OpError{Op: "dial", Err: &net.DNSError{
-			Err: "read udp 10.0.0.1:" + port + "->10.0.0.2:53: i/o timeout", Name: "s3.example.com",
-		}}}
+		return &smithy.OperationError{
+			ServiceID: "S3", OperationName: "HeadBucket",
+			Err: &net.OpError{Op: "dial", Err: &net.DNSError{
+				Err: "read udp 10.0.0.1:" + port + "->10.0.0.2:53: i/o timeout", Name: "s3.example.com",
+			}},
+		}
 	}
-	if a, b := Explain(lookup("1")).Error(), Explain(lookup("2")).Error(); a != b || !strings.Contains(a, "s3.example.com") {
+	if a, b := Explain(lookup("1")).Error(), Explain(lookup("2")).Error(); a != b ||
+		!strings.Contains(a, "s3.example.com") {
 		t.Errorf("%q differs from %q", a, b)
 	}
 }
@@ -173,16 +188,19 @@ func TestOwner(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", x.name, got, x.want)
 		}
 	}
-	if got := id.SearchTags(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) || !slices.Equal(got[TagCluster], []string{"c1"}) || len(got) != 6 {
+	if got := id.SearchTags(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) ||
+		!slices.Equal(got[TagCluster], []string{"c1"}) || len(got) != 6 {
 		t.Errorf("searched for by %v", got)
 	}
-	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.OwnershipTags(object())); got != external.Foreign {
+	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.OwnershipTags(
+		object())); got != external.Foreign {
 		t.Errorf("empty marks own everything: %v", got)
 	}
 }
 
 func TestOnlyOurOwnTagsAreMarks(t *testing.T) {
-	rest := TagChange{Remove: OwnershipTagKeys(map[string]string{TagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(map[string]string{TagUID: "x", TagAdopt: "y", "team": "z"})
+	rest := TagChange{Remove: OwnershipTagKeys(map[string]string{TagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(
+		map[string]string{TagUID: "x", TagAdopt: "y", "team": "z"})
 	if len(rest) != 1 || rest["team"] != "z" {
 		t.Errorf("left %v", rest)
 	}
@@ -198,7 +216,8 @@ func TestGeneratedNamesFitAndDiffer(t *testing.T) {
 	if len(a) > 63 || a == b || strings.Contains(a, ".") {
 		t.Errorf("%q and %q", a, b)
 	}
-	if got := id.GeneratedName(object(), 63); !strings.HasPrefix(got, "payments-invoices-") || got == (Identity{Cluster: "c2"}).GeneratedName(object(), 63) {
+	if got := id.GeneratedName(object(), 63); !strings.HasPrefix(got, "payments-invoices-") ||
+		got == (Identity{Cluster: "c2"}).GeneratedName(object(), 63) {
 		t.Errorf("%q", got)
 	}
 }
@@ -235,7 +254,10 @@ func TestGeneratedBucketNamesBeginWithTheirPrefix(t *testing.T) {
 }
 
 func TestOwnTagsWinOverDefaults(t *testing.T) {
-	s := Session{Rules: v1alpha1.AWSRules{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}}, Identity: Identity{Cluster: "c"}}
+	s := Session{
+		Rules:    v1alpha1.AWSRules{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}},
+		Identity: Identity{Cluster: "c"},
+	}
 	tags := s.Tags(object(), v1alpha1.Tags{"team": "payments"})
 	if tags["team"] != "payments" || tags["env"] != "prod" || tags[TagUID] != "u1" {
 		t.Errorf("tags %v", tags)
@@ -249,7 +271,10 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 	}}
 	own := v1alpha1.Tags{"cost-center": "1", "billing": "free", "map-migrated": "x", "mapped": "y", "env": "test"}
 	want := s.Tags(object(), own)
-	for key, value := range map[string]string{"cost-center": "4711", "billing": "platform", "mapped": "y", "env": "test"} {
+	for key, value := range map[string]string{
+		"cost-center": "4711", "billing": "platform", "mapped": "y",
+		"env": "test",
+	} {
 		if want[key] != value {
 			t.Errorf("%s is %q, want %q", key, want[key], value)
 		}
@@ -264,7 +289,9 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 		t.Errorf("drift is mended by %+v", change)
 	}
 	err := s.CheckTags(own)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "TagForbidden" || !strings.Contains(err.Error(), "AWSProvider aws-prod keeps for the platform: billing, map-migrated. Remove them") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "TagForbidden" ||
+		!strings.Contains(err.Error(), "AWSProvider aws-prod keeps for the platform: billing, map-migrated. "+
+			"Remove them") {
 		t.Errorf("got %v", err)
 	}
 	if err := s.CheckTags(v1alpha1.Tags{"cost-center": "1", "mapped": "y"}); err != nil {
@@ -272,7 +299,8 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 	}
 	// IAM's tag conditions ignore case, so a key that differs only in case would match the platform's.
 	other := v1alpha1.Tags{"Cost-Center": "1", "BILLING": "free", "MAP-migrated": "x", "ma": "z"}
-	if err := s.CheckTags(other); err == nil || !strings.Contains(err.Error(), ": BILLING, Cost-Center, MAP-migrated. Remove them") {
+	if err := s.CheckTags(other); err == nil ||
+		!strings.Contains(err.Error(), ": BILLING, Cost-Center, MAP-migrated. Remove them") {
 		t.Errorf("got %v", err)
 	}
 	for key := range s.Tags(object(), other) {
@@ -284,7 +312,8 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 
 func TestPartitionIsReadOffTheCaller(t *testing.T) {
 	for arn, want := range map[string]string{
-		"arn:aws-cn:sts::1:x": "aws-cn", "arn:aws-us-gov:iam::1:user/x": "aws-us-gov", "arn:aws:iam::1:x": "aws", "": "aws",
+		"arn:aws-cn:sts::1:x": "aws-cn", "arn:aws-us-gov:iam::1:user/x": "aws-us-gov", "arn:aws:iam::1:x": "aws",
+		"": "aws",
 	} {
 		if got := partition(arn); got != want {
 			t.Errorf("%q: %q", arn, got)

@@ -94,7 +94,8 @@ func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error)
 		return nil, err
 	}
 	if u.AccountID != "" && u.AccountID != session.AccountID {
-		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
+		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "the resource is in account %s, and provider %s "+
+			"now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
 	}
 	opened := session.In(u.Region, u.Kind, string(namespace.UID))
 	opened.Identity.FormerNamespaceUIDs, opened.Team = formerUIDs(namespace), team
@@ -111,20 +112,24 @@ func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) er
 		return err
 	}
 	if string(ns.UID) != s.Identity.NamespaceUID {
-		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the namespace %s was deleted and created again a moment ago; waiting until Portico sees the new one", namespace)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the namespace %s was deleted and created again a "+
+			"moment ago; waiting until Portico sees the new one", namespace)
 	}
 	if !slices.Equal(formerUIDs(ns), s.Identity.FormerNamespaceUIDs) {
-		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the annotation %s of the namespace %s was changed a moment ago; Portico waits until it sees that", v1alpha1.AnnotationFormerUID, namespace)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the annotation %s of the namespace %s was changed "+
+			"a moment ago; Portico waits until it sees that", v1alpha1.AnnotationFormerUID, namespace)
 	}
 	if !ns.DeletionTimestamp.IsZero() {
-		return engine.Blocked(v1alpha1.ReasonNamespaceTerminating, "the namespace %s is being deleted: nothing new is created in it", namespace)
+		return engine.Blocked(v1alpha1.ReasonNamespaceTerminating, "the namespace %s is being deleted: nothing new "+
+			"is created in it", namespace)
 	}
 	team, err := guardrail.TeamOf(ctx, c.APIReader, ns)
 	if err != nil {
 		return err
 	}
 	if !sameTeam(team, s.Team) {
-		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the team of the namespace %s was changed a moment ago; Portico waits until it sees that", namespace)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the team of the namespace %s was changed a moment "+
+			"ago; Portico waits until it sees that", namespace)
 	}
 	return c.recheckProvider(ctx, s)
 }
@@ -144,13 +149,15 @@ func (c Connector) recheckProvider(ctx context.Context, s *Session) error {
 	case !found || !p.DeletionTimestamp.IsZero():
 		return providerDeleting(s.Provider)
 	case p.Generation != s.ProviderGeneration:
-		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "provider %s was changed a moment ago; Portico waits until it sees that", s.Provider)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "provider %s was changed a moment ago; Portico "+
+			"waits until it sees that", s.Provider)
 	}
 	return nil
 }
 
 func providerDeleting(name string) error {
-	return engine.Blocked(v1alpha1.ReasonProviderDeleting, "provider %s is being deleted and takes no new resources; choose another one", name)
+	return engine.Blocked(v1alpha1.ReasonProviderDeleting, "provider %s is being deleted and takes no new resources; "+
+		"choose another one", name)
 }
 
 // checkUse decides for OpenFor, without I/O.
@@ -161,7 +168,8 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 	if p.Status.ObservedGeneration != p.Generation {
 		return engine.Wait(v1alpha1.ReasonProviderNotReady, 5*time.Second, "provider %s is being checked", p.Name)
 	}
-	if auth := meta.FindStatusCondition(p.Status.Conditions, ConditionAuthenticated); auth == nil || auth.Status != metav1.ConditionTrue {
+	if auth := meta.FindStatusCondition(p.Status.Conditions, ConditionAuthenticated); auth == nil ||
+		auth.Status != metav1.ConditionTrue {
 		return engine.Blocked(v1alpha1.ReasonProviderNotReady, "provider %s cannot be used: %s", p.Name, cause(auth))
 	}
 	if u.Deleting {
@@ -169,15 +177,18 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 	}
 	if !p.DeletionTimestamp.IsZero() && !u.HasResources {
 		if u.Platform {
-			return engine.Blocked(v1alpha1.ReasonProviderDeleting, "the AWSProvider %s, which Portico itself needs for this, is being deleted: ask a platform admin to name another one, or to create it again", p.Name)
+			return engine.Blocked(v1alpha1.ReasonProviderDeleting, "the AWSProvider %s, which Portico itself needs "+
+				"for this, is being deleted: ask a platform admin to name another one, or to create it again", p.Name)
 		}
 		return providerDeleting(p.Name)
 	}
 	if !u.Platform && u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
-		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
+		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "provider %s does not allow region %s; it allows %s",
+			p.Name, u.Region, strings.Join(regions(p), ", "))
 	}
 	if use := u.ofTeam(); use != nil && len(use.Regions) > 0 && !slices.Contains(use.Regions, u.Region) {
-		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "Team %s does not allow region %s of provider %s; it allows %s", u.team.Name, u.Region, p.Name, strings.Join(use.Regions, ", "))
+		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "Team %s does not allow region %s of provider %s; it "+
+			"allows %s", u.team.Name, u.Region, p.Name, strings.Join(use.Regions, ", "))
 	}
 	return nil
 }
@@ -200,7 +211,9 @@ func (u ProviderUse) ofTeam() *v1alpha1.TeamProvider {
 func CheckAccount(p *v1alpha1.AWSProvider, s *Session) error {
 	pin := cmp.Or(p.Spec.AccountID, p.Status.AccountID)
 	if pin != "" && pin != s.AccountID {
-		return engine.Blocked(v1alpha1.ReasonAccountMismatch, "the credentials of provider %s are of account %s, and it is pinned to account %s; nothing was changed. Restore the credentials, or create another provider for the other account", p.Name, s.AccountID, pin)
+		return engine.Blocked(v1alpha1.ReasonAccountMismatch, "the credentials of provider %s are of account %s, and "+
+			"it is pinned to account %s; nothing was changed. Restore the credentials, or create another provider "+
+			"for the other account", p.Name, s.AccountID, pin)
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ import (
 
 func provider(change ...func(*v1alpha1.AWSProvider)) *v1alpha1.AWSProvider {
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Generation: 2}}
-	p.Spec.Region, p.Spec.AllowedNamespaces = "eu-west-1", &metav1.LabelSelector{MatchLabels: map[string]string{"aws": "yes"}}
+	p.Spec.Region, p.Spec.AllowedNamespaces = "eu-west-1", &metav1.LabelSelector{
+		MatchLabels: map[string]string{"aws": "yes"},
+	}
 	p.Status.ObservedGeneration = 2
 	p.Status.Conditions = []metav1.Condition{{Type: ConditionAuthenticated, Status: metav1.ConditionTrue}}
 	for _, c := range change {
@@ -62,7 +64,8 @@ func TestAdmissible(t *testing.T) {
 			}
 			u := useOf("S3Bucket", obj)
 			u.Region = x.region
-			err := checkUse(x.provider, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: x.labels}}, u)
+			err := checkUse(x.provider, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: x.labels}},
+				u)
 			wait, _ := engine.AsWait(err)
 			if got := reason(wait); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)
@@ -74,7 +77,9 @@ func TestAdmissible(t *testing.T) {
 var yes = map[string]string{"aws": "yes"}
 
 func badSelector(p *v1alpha1.AWSProvider) {
-	p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
+	p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "a", Operator: "Near"},
+	}}
 }
 
 // The provider is deleted just before a creation, and the cache does not show it yet.
@@ -87,7 +92,9 @@ func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
 	if err := corev1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid", Annotations: map[string]string{v1alpha1.AnnotationFormerUID: "f1, f2"}}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid", Annotations: map[string]string{
+		v1alpha1.AnnotationFormerUID: "f1, f2",
+	}}}
 	withdrawn := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid"}}
 	for name, row := range map[string]struct {
 		live   []client.Object
@@ -100,7 +107,10 @@ func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
 		"its rules have changed": {[]client.Object{ns, provider(func(p *v1alpha1.AWSProvider) { p.Generation = 3 })}, "Settling"},
 	} {
 		c := Connector{APIReader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(row.live...).Build()}
-		err := c.Recheck(t.Context(), &Session{Provider: "aws", ProviderGeneration: 2, Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}}}, "n")
+		err := c.Recheck(t.Context(), &Session{
+			Provider: "aws", ProviderGeneration: 2,
+			Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}},
+		}, "n")
 		wait, _ := engine.AsWait(err)
 		if got := reason(wait); got != row.reason || (err != nil) != (row.reason != "") {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, row.reason)
@@ -121,7 +131,8 @@ func TestPinned(t *testing.T) {
 		t.Error(err)
 	}
 	err := CheckAccount(pinned, &Session{AccountID: "444455556666"})
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "AccountMismatch" || !strings.Contains(err.Error(), "444455556666") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "AccountMismatch" ||
+		!strings.Contains(err.Error(), "444455556666") {
 		t.Errorf("got %v", err)
 	}
 	declared := provider(func(p *v1alpha1.AWSProvider) { p.Spec.AccountID = "111122223333" })

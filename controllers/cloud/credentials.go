@@ -57,7 +57,8 @@ func labelled(secret client.Object) error {
 	if secret.GetLabels()[v1alpha1.LabelSecretType] == v1alpha1.SecretTypeAWSCredentials {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonSecretNotLabelled, "the Secret %s in the operator's namespace is not labelled for AWSProviders, and was not read; if it holds credentials for AWS, set its label %s=%s",
+	return engine.Blocked(v1alpha1.ReasonSecretNotLabelled, "the Secret %s in the operator's namespace is not "+
+		"labelled for AWSProviders, and was not read; if it holds credentials for AWS, set its label %s=%s",
 		secret.GetName(), v1alpha1.LabelSecretType, v1alpha1.SecretTypeAWSCredentials)
 }
 
@@ -72,7 +73,8 @@ func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) 
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok || len(value) == 0 {
-		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s in the operator's namespace has no key %s, or it is empty", ref.Name, ref.Key)
+		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s in the operator's namespace has "+
+			"no key %s, or it is empty", ref.Name, ref.Key)
 	}
 	return strings.TrimSpace(string(value)), nil // a trailing newline is a common mistake
 }
@@ -100,7 +102,8 @@ func UsesSecret(spec *v1alpha1.AWSProviderSpec, secret string) bool {
 
 func secretError(ref v1alpha1.SecretKeyRef, err error) error {
 	if apierrors.IsNotFound(err) {
-		return engine.Blocked(v1alpha1.ReasonSecretNotFound, "the Secret %s does not exist in the operator's namespace; create it, or change the provider's reference", ref.Name)
+		return engine.Blocked(v1alpha1.ReasonSecretNotFound, "the Secret %s does not exist in the operator's "+
+			"namespace; create it, or change the provider's reference", ref.Name)
 	}
 	if _, ok := engine.AsWait(err); ok {
 		return err
@@ -119,7 +122,9 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 	}
 	if p.Spec.RoleARN != "" {
 		if s.TokenFile == "" {
-			return aws.Config{}, engine.Blocked(v1alpha1.ReasonNoWebIdentity, "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
+			return aws.Config{}, engine.Blocked(v1alpha1.ReasonNoWebIdentity,
+				"roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for "+
+					"IRSA, or use another source of credentials")
 		}
 		cfg = withSession(cfg, stscreds.NewWebIdentityRoleProvider(
 			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
@@ -141,12 +146,14 @@ func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Confi
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = attempts
-				o.Retryables = append([]retry.IsErrorRetryable{retry.RetryableErrorCode{Codes: sessionEnded}}, o.Retryables...)
+				o.Retryables = append([]retry.IsErrorRetryable{retry.RetryableErrorCode{Codes: sessionEnded}},
+					o.Retryables...)
 			})
 		}),
 		config.WithCredentialsCacheOptions(renewEarly),
 		config.WithWebIdentityRoleCredentialOptions(sessionName),
-		config.WithAPIOptions(append(apiOptions(), noteRegion(p.Spec.Region, cmp.Or(p.Spec.AccountID, p.Status.AccountID), nil))),
+		config.WithAPIOptions(append(
+			apiOptions(), noteRegion(p.Spec.Region, cmp.Or(p.Spec.AccountID, p.Status.AccountID), nil))),
 	}
 	if p.Spec.AccessKeyIDRef != nil {
 		static, err := s.static(ctx, &p.Spec)
@@ -193,7 +200,8 @@ func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namesp
 	chain = append(chain, v1alpha1.AssumedRole{RoleARN: spec.AssumeRoleARN, ExternalID: spec.ExternalID})
 	for i, role := range chain {
 		last := i == len(chain)-1
-		cfg = withSession(cfg, stscreds.NewAssumeRoleProvider(sts.NewFromConfig(servicesOf(spec).at(cfg, sts.ServiceID)), role.RoleARN,
+		cfg = withSession(cfg, stscreds.NewAssumeRoleProvider(
+			sts.NewFromConfig(servicesOf(spec).at(cfg, sts.ServiceID)), role.RoleARN,
 			func(o *stscreds.AssumeRoleOptions) {
 				o.RoleSessionName = session
 				if role.ExternalID != "" {

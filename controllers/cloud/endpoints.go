@@ -41,7 +41,8 @@ func (e Endpoints) allowAll(spec *v1alpha1.AWSProviderSpec) error {
 	if own == nil {
 		own = &v1alpha1.ServiceEndpoints{}
 	}
-	return cmp.Or(e.allow("endpoint", spec.Endpoint), e.allow("endpoints.s3", own.S3), e.allow("endpoints.sqs", own.SQS),
+	return cmp.Or(e.allow("endpoint", spec.Endpoint), e.allow("endpoints.s3", own.S3),
+		e.allow("endpoints.sqs", own.SQS),
 		e.allow("endpoints.sns", own.SNS), e.allow("endpoints.sts", own.STS))
 }
 
@@ -55,7 +56,9 @@ func (e Endpoints) allow(field, endpoint string) error {
 		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "%s: %w", field, err)
 	}
 	if !slices.Contains(e, origin) {
-		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove %s, or ask the people who run the operator to add it to --allowed-endpoints", origin, field)
+		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the "+
+			"endpoint %s, so nothing was sent there; remove %s, or ask the people who run the operator to add it to "+
+			"--allowed-endpoints", origin, field)
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ func TestNothingIsSentToAnEndpointThatIsNotAllowed(t *testing.T) {
 		s.asked.Store(0)
 		_, err := sessions.Verify(t.Context(), p)
 		wait, _ := engine.AsWait(err)
-		if refused := reason(wait) == "EndpointNotAllowed" && strings.Contains(err.Error(), "--allowed-endpoints"); refused == row.used {
+		if refused := reason(wait) == "EndpointNotAllowed" &&
+			strings.Contains(err.Error(), "--allowed-endpoints"); refused == row.used {
 			t.Errorf("%s: %v", name, err)
 		}
 		if (s.asked.Load() > 0) != row.used || read != row.used {
@@ -97,10 +98,16 @@ func (p *posted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.text.WriteString(r.Host + " " + string(body) + "\n")
 	p.mu.Unlock()
 	if strings.Contains(string(body), "AssumeRoleWithWebIdentity") {
-		_, _ = w.Write([]byte(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>a</AccessKeyId><SecretAccessKey>b</SecretAccessKey><SessionToken>c</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`))
+		_,
+			_ = w.Write(
+			[]byte(
+				`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>a</AccessKeyId><SecretAccessKey>b</SecretAccessKey><SessionToken>c</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`))
 		return
 	}
-	_, _ = w.Write([]byte(`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/x</Arn><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`))
+	_,
+		_ = w.Write(
+		[]byte(
+			`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/x</Arn><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`))
 }
 
 func (p *posted) String() string {
@@ -133,7 +140,8 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 			aws, other := httptest.NewServer(ours), httptest.NewServer(theirs)
 			defer aws.Close()
 			defer other.Close()
-			sessions := NewSessions(fixedSecrets{"1"}, "cluster", token, &Limiters{Rates: DefaultRates(), Now: time.Now})
+			sessions := NewSessions(fixedSecrets{"1"}, "cluster", token,
+				&Limiters{Rates: DefaultRates(), Now: time.Now})
 			sessions.Endpoints = Endpoints{other.URL}
 			sessions.client = sessions.client.WithTransportOptions(func(tr *http.Transport) {
 				tr.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) { // all https is AWS
@@ -150,10 +158,12 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 			if _, err := sessions.Verify(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
-			if sent := theirs.String(); strings.Contains(sent, "the-operators-token") || !strings.Contains(sent, "GetCallerIdentity") {
+			if sent := theirs.String(); strings.Contains(sent, "the-operators-token") ||
+				!strings.Contains(sent, "GetCallerIdentity") {
 				t.Errorf("the endpoint got %s", sent)
 			}
-			if sent := ours.String(); !strings.Contains(sent, "sts.eu-west-1.amazonaws.com") || !strings.Contains(sent, "the-operators-token") {
+			if sent := ours.String(); !strings.Contains(sent, "sts.eu-west-1.amazonaws.com") ||
+				!strings.Contains(sent, "the-operators-token") {
 				t.Errorf("AWS got %s", sent)
 			}
 		})
@@ -177,7 +187,8 @@ func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 		_, versionErr := secrets.Version(t.Context(), name)
 		for _, err := range []error{err, versionErr} {
 			wait, _ := engine.AsWait(err)
-			if refused := reason(wait) == "SecretNotLabelled" && strings.Contains(err.Error(), v1alpha1.LabelSecretType+"="); refused == allowed || (err == nil) != allowed {
+			if refused := reason(wait) == "SecretNotLabelled" && strings.Contains(err.Error(), v1alpha1.LabelSecretType+
+				"="); refused == allowed || (err == nil) != allowed {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -42,7 +42,8 @@ var errorClasses = classTable{
 		"RequestThrottled": throttled, "RequestThrottledException": throttled, "SlowDown": throttled,
 		"Throttled": throttled, "Throttling": throttled, "ThrottlingException": throttled,
 		"TooManyRequestsException": throttled,
-		"AccessDenied":             denied, "AccessDeniedException": denied, "AuthorizationError": denied, "Forbidden": denied,
+		"AccessDenied":             denied, "AccessDeniedException": denied, "AuthorizationError": denied,
+		"Forbidden":             denied,
 		"UnauthorizedOperation": denied,
 		"AccountProblem":        notReady, "AllAccessDisabled": notReady, "Blocked": notReady, "NotSignedUp": notReady,
 		"OptInRequired": notReady, "PendingVerification": notReady, stsOff: notReady,
@@ -86,8 +87,9 @@ var errorClasses = classTable{
 		"ValidationError": invalid, "VolumeIOPSLimit": invalid, "VolumeTypeNotAvailableInRegion": invalid,
 		"VolumeTypeNotAvailableInZone": invalid,
 		"InstanceLimitExceeded":        quota, "MaxIOPSLimitExceeded": quota, "NetworkInterfaceLimitExceeded": quota,
-		"ResourceCountExceeded": quota, "ResourceLimitExceeded": quota, "SecurityGroupsPerInterfaceLimitExceeded": quota,
-		"TagLimitExceeded": quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota,
+		"ResourceCountExceeded": quota, "ResourceLimitExceeded": quota,
+		"SecurityGroupsPerInterfaceLimitExceeded": quota,
+		"TagLimitExceeded":                        quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota,
 		"VolumeModificationSizeLimitExceeded": quota,
 	},
 	"EKS": {
@@ -102,7 +104,8 @@ var errorClasses = classTable{
 	},
 	"IAM": {
 		"ConcurrentModification": busy,
-		"DeleteConflict":         invalid, "InvalidInput": invalid, "MalformedPolicyDocument": invalid, "NoSuchEntity": invalid,
+		"DeleteConflict":         invalid, "InvalidInput": invalid, "MalformedPolicyDocument": invalid,
+		"NoSuchEntity":        invalid,
 		"PolicyNotAttachable": invalid, "UnmodifiableEntity": invalid,
 		"LimitExceeded": quota,
 	},
@@ -134,7 +137,8 @@ var errorClasses = classTable{
 	},
 	"Route 53": {
 		"NoSuchChange": notFound, "NoSuchHostedZone": notFound,
-		"InvalidChangeBatch": invalid, "InvalidDomainName": invalid, "InvalidInput": invalid, "NoSuchHealthCheck": invalid,
+		"InvalidChangeBatch": invalid, "InvalidDomainName": invalid, "InvalidInput": invalid,
+		"NoSuchHealthCheck": invalid,
 	},
 	"S3": {
 		"NoSuchBucket":                 notFound,
@@ -142,7 +146,8 @@ var errorClasses = classTable{
 		"AuthorizationHeaderMalformed": invalid, "BucketHasAccessPointsAttached": invalid,
 		"IllegalLocationConstraintException": invalid, "InvalidArgument": invalid, "InvalidBucketName": invalid,
 		"InvalidBucketState": invalid, "InvalidEncryptionAlgorithmError": invalid, "InvalidLocationConstraint": invalid,
-		"InvalidRequest": invalid, "InvalidStorageClass": invalid, "InvalidTag": invalid, "KMS.DisabledException": invalid,
+		"InvalidRequest": invalid, "InvalidStorageClass": invalid, "InvalidTag": invalid,
+		"KMS.DisabledException":        invalid,
 		"KMS.InvalidKeyUsageException": invalid, "KMS.InvalidStateException": invalid, "KMS.NotFoundException": invalid,
 		"MalformedPolicy": invalid, "MalformedXML": invalid, "PermanentRedirect": invalid,
 		"UnsupportedArgument": invalid,
@@ -165,7 +170,8 @@ var errorClasses = classTable{
 		"KmsThrottled":     throttled,
 		"KmsAccessDenied":  denied,
 		"KmsOptInRequired": notReady,
-		"AWS.SimpleQueueService.UnsupportedOperation": invalid, "InvalidAddress": invalid, "InvalidAttributeName": invalid,
+		"AWS.SimpleQueueService.UnsupportedOperation": invalid, "InvalidAddress": invalid,
+		"InvalidAttributeName":  invalid,
 		"InvalidAttributeValue": invalid, "KmsDisabled": invalid, "KmsInvalidKeyUsage": invalid,
 		"KmsInvalidState": invalid, "KmsNotFound": invalid, "UnsupportedOperation": invalid,
 		"OverLimit": quota,
@@ -230,5 +236,6 @@ func (t classTable) classFor(service, code string) (class errorClass, known bool
 // that.
 func saysTime(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
-	return ok && (strings.Contains(api.ErrorMessage(), "Signature expired") || strings.Contains(api.ErrorMessage(), "Signature not yet current"))
+	return ok && (strings.Contains(api.ErrorMessage(), "Signature expired") ||
+		strings.Contains(api.ErrorMessage(), "Signature not yet current"))
 }

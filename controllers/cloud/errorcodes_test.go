@@ -13,32 +13,47 @@ import (
 
 // retried are codes without a class: the call is retried with back-off.
 var retried = map[string]string{
-	"InternalError": "AWS's own failure", "InternalFailure": "AWS's own failure", "InternalServerError": "AWS's own failure",
+	"InternalError": "AWS's own failure", "InternalFailure": "AWS's own failure",
+	"InternalServerError":        "AWS's own failure",
 	"DependencyTimeoutException": "AWS's own failure", "KMSInternalException": "AWS's own failure",
-	"InternalServiceException": "AWS's own failure", "ServiceFailure": "AWS's own failure", "ServiceUnavailable": "AWS's own failure",
-	"Unavailable": "AWS's own failure", "ServerException": "AWS's own failure", "RequestTimeout": "the connection was slow",
+	"InternalServiceException": "AWS's own failure", "ServiceFailure": "AWS's own failure",
+	"ServiceUnavailable": "AWS's own failure",
+	"Unavailable":        "AWS's own failure", "ServerException": "AWS's own failure",
+	"RequestTimeout":                  "the connection was slow",
 	"PaginationTokenExpiredException": "the listing begins again", "InvalidPaginationToken": "the listing begins again",
 	"TemporaryRedirect": "a new bucket's name is not known everywhere yet",
 	"InvalidFilter":     "no filter comes from a spec", "UnknownParameter": "no parameter's name comes from a spec",
-	"InvalidInstanceID.Malformed": "no ID comes from a spec", "NoSuchKey": "objects are deleted, not read", "NoSuchVersion": "what is gone needs no deletion",
-	"FilterLimitExceeded": "no filter comes from a spec", "InvalidID": "no ID of what is tagged comes from a spec", "InvalidVolumeID.Malformed": "no volume's ID comes from a spec",
-	"InvalidAssociationID.NotFound": "the next look shows that it went", "InvalidBucketOwnerAWSAccountID": "the account is the one that STS names",
-	"InsufficientCapacity": "a shortage of AWS's that passes", "InsufficientVolumeCapacity": "a shortage of AWS's that passes",
-	"RuleNotFound":                     "a rule went while rules were listed",
-	"BlueGreenDeploymentNotFoundFault": "of tags of other things", "DBProxyEndpointNotFoundFault": "of tags of other things",
-	"DBProxyNotFoundFault": "of tags of other things", "DBProxyTargetGroupNotFoundFault": "of tags of other things",
-	"DBShardGroupNotFound": "of tags of other things", "DBSnapshotTenantDatabaseNotFoundFault": "of tags of other things",
-	"IntegrationNotFoundFault": "of tags of other things", "TenantDatabaseNotFound": "of tags of other things",
-	"DelegationSetNotReusable": "no delegation set is named", "NoSuchDelegationSet": "no delegation set is named",
-	"InvalidFilterKey": "no filter comes from a spec", "InvalidFilterOption": "no filter comes from a spec",
-	"InvalidFilterValue": "no filter comes from a spec", "InvalidNextToken": "the listing begins again",
+	"InvalidInstanceID.Malformed": "no ID comes from a spec", "NoSuchKey": "objects are deleted, not read",
+	"NoSuchVersion":       "what is gone needs no deletion",
+	"FilterLimitExceeded": "no filter comes from a spec", "InvalidID": "no ID of what is tagged comes from a spec",
+	"InvalidVolumeID.Malformed":             "no volume's ID comes from a spec",
+	"InvalidAssociationID.NotFound":         "the next look shows that it went",
+	"InvalidBucketOwnerAWSAccountID":        "the account is the one that STS names",
+	"InsufficientCapacity":                  "a shortage of AWS's that passes",
+	"InsufficientVolumeCapacity":            "a shortage of AWS's that passes",
+	"RuleNotFound":                          "a rule went while rules were listed",
+	"BlueGreenDeploymentNotFoundFault":      "of tags of other things",
+	"DBProxyEndpointNotFoundFault":          "of tags of other things",
+	"DBProxyNotFoundFault":                  "of tags of other things",
+	"DBProxyTargetGroupNotFoundFault":       "of tags of other things",
+	"DBShardGroupNotFound":                  "of tags of other things",
+	"DBSnapshotTenantDatabaseNotFoundFault": "of tags of other things",
+	"IntegrationNotFoundFault":              "of tags of other things",
+	"TenantDatabaseNotFound":                "of tags of other things",
+	"DelegationSetNotReusable":              "no delegation set is named",
+	"NoSuchDelegationSet":                   "no delegation set is named",
+	"InvalidFilterKey":                      "no filter comes from a spec",
+	"InvalidFilterOption":                   "no filter comes from a spec",
+	"InvalidFilterValue":                    "no filter comes from a spec",
+	"InvalidNextToken":                      "the listing begins again",
 }
 
 // serviceIDs maps the services of the lists to the SDK's IDs.
 var serviceIDs = map[string]string{
 	"acm": "ACM", "ec2": "EC2", "eks": "EKS", "elasticloadbalancingv2": "Elastic Load Balancing v2", "iam": "IAM",
 	"kms": "KMS", "rds": "RDS",
-	"resourcegroupstaggingapi": "Resource Groups Tagging API", "route53": "Route 53", "s3": "S3", "sns": "SNS", "sqs": "SQS", "ssm": "SSM", "sts": "STS",
+	"resourcegroupstaggingapi": "Resource Groups Tagging API", "route53": "Route 53", "s3": "S3", "sns": "SNS",
+	"sqs": "SQS", "ssm": "SSM", "sts": "STS",
 }
 
 // classified returns the codes of the table, for any service.
@@ -127,7 +142,8 @@ func TestEveryErrorCodeIsDecided(t *testing.T) {
 		_, throttles := retry.DefaultThrottleErrorCodes[c]
 		_, again := retried[c]
 		if !inTable && !throttles && !again && handled[c] == "" {
-			t.Errorf("%s of %s is in no class, and nothing looks for it: add it to errorClasses, or to retried with the reason", c, strings.Join(codes[c], ", "))
+			t.Errorf("%s of %s is in no class, and nothing looks for it: add it to errorClasses, or to retried with "+
+				"the reason", c, strings.Join(codes[c], ", "))
 		}
 		if inTable && again {
 			t.Errorf("%s is in the table, and is left out of it", c)
@@ -142,26 +158,45 @@ func TestEveryErrorCodeIsDecided(t *testing.T) {
 
 // unlisted are codes that Portico handles and no list has.
 var unlisted = map[string]string{
-	"Throttling": "common to all services", "Throttled": "common to all services", "TooManyRequestsException": "common to all services",
-	"RequestThrottledException": "common to all services", "EC2ThrottledException": "as the SDK has it", "UnknownError": "the SDK's name for what is no error of AWS's",
-	"UnrecognizedClientException": "of services that answer in JSON", "InvalidSignatureException": "of services that answer in JSON", "IncompleteSignatureException": "of services that answer in JSON",
-	"MissingAuthenticationTokenException": "of services that answer in JSON", "SubscriptionRequiredException": "of services that answer in JSON",
-	"InvalidAction": "common to all services", "UnknownOperationException": "of services that answer in JSON",
-	"InvalidSignature": "of STS", "RequestInTheFuture": "as the SDK has it", "Forbidden": "the SDK's name for HTTP 403 without a body", "BadRequest": "the SDK's name for HTTP 400 without a body",
+	"Throttling": "common to all services", "Throttled": "common to all services",
+	"TooManyRequestsException":  "common to all services",
+	"RequestThrottledException": "common to all services", "EC2ThrottledException": "as the SDK has it",
+	"UnknownError":                        "the SDK's name for what is no error of AWS's",
+	"UnrecognizedClientException":         "of services that answer in JSON",
+	"InvalidSignatureException":           "of services that answer in JSON",
+	"IncompleteSignatureException":        "of services that answer in JSON",
+	"MissingAuthenticationTokenException": "of services that answer in JSON",
+	"SubscriptionRequiredException":       "of services that answer in JSON",
+	"InvalidAction":                       "common to all services",
+	"UnknownOperationException":           "of services that answer in JSON",
+	"InvalidSignature":                    "of STS", "RequestInTheFuture": "as the SDK has it",
+	"Forbidden":                     "the SDK's name for HTTP 403 without a body",
+	"BadRequest":                    "the SDK's name for HTTP 400 without a body",
 	"ServiceQuotaExceededException": "common to all services", "InvalidDomainName": "of Route 53",
 	"RequestInProgressException": "of ACM, for a certificate that is not issued",
 
-	"AWS.SimpleQueueService.NonExistentQueue": "what SQS said before it spoke JSON", "AWS.SimpleQueueService.UnsupportedOperation": "what SQS said before it spoke JSON",
-	"AWS.SimpleQueueService.QueueDeletedRecently": "what SQS said before it spoke JSON", "QueueAlreadyExists": "what SQS said before it spoke JSON",
-	"DBInstanceNotFoundFault": "the SDK's type of it", "DBParameterGroupNotFoundFault": "the SDK's type of it", "InvalidDBInstanceStateFault": "the SDK's type of it",
-	"StorageTypeNotAvailableFault": "the SDK's type of it", "DBSnapshotNotFoundFault": "the SDK's type of it",
-	"InvalidDBSubnetGroupFault": "of RDS, in its list of common errors", "DBSubnetGroupNotAllowedFault": "of RDS, in its list of common errors", "InvalidDBParameterGroupState": "of RDS, in its list of common errors",
+	"AWS.SimpleQueueService.NonExistentQueue":     "what SQS said before it spoke JSON",
+	"AWS.SimpleQueueService.UnsupportedOperation": "what SQS said before it spoke JSON",
+	"AWS.SimpleQueueService.QueueDeletedRecently": "what SQS said before it spoke JSON",
+	"QueueAlreadyExists":                          "what SQS said before it spoke JSON",
+	"DBInstanceNotFoundFault":                     "the SDK's type of it",
+	"DBParameterGroupNotFoundFault":               "the SDK's type of it",
+	"InvalidDBInstanceStateFault":                 "the SDK's type of it",
+	"StorageTypeNotAvailableFault":                "the SDK's type of it",
+	"DBSnapshotNotFoundFault":                     "the SDK's type of it",
+	"InvalidDBSubnetGroupFault":                   "of RDS, in its list of common errors",
+	"DBSubnetGroupNotAllowedFault":                "of RDS, in its list of common errors",
+	"InvalidDBParameterGroupState":                "of RDS, in its list of common errors",
 
-	"KMSAccessDenied": "of SNS, in its list of common errors", "KMSDisabled": "of SNS, in its list of common errors", "KMSInvalidState": "of SNS, in its list of common errors",
-	"KMSNotFound": "of SNS, in its list of common errors", "KMSOptInRequired": "of SNS, in its list of common errors", "KMSThrottling": "of SNS, in its list of common errors",
-	"KmsAccessDenied": "of SQS, in its list of common errors", "KmsDisabled": "of SQS, in its list of common errors", "KmsInvalidKeyUsage": "of SQS, in its list of common errors",
-	"KmsInvalidState": "of SQS, in its list of common errors", "KmsNotFound": "of SQS, in its list of common errors", "KmsOptInRequired": "of SQS, in its list of common errors",
-	"KmsThrottled": "of SQS, in its list of common errors",
+	"KMSAccessDenied": "of SNS, in its list of common errors", "KMSDisabled": "of SNS, in its list of common errors",
+	"KMSInvalidState":  "of SNS, in its list of common errors",
+	"KMSNotFound":      "of SNS, in its list of common errors",
+	"KMSOptInRequired": "of SNS, in its list of common errors", "KMSThrottling": "of SNS, in its list of common errors",
+	"KmsAccessDenied": "of SQS, in its list of common errors", "KmsDisabled": "of SQS, in its list of common errors",
+	"KmsInvalidKeyUsage": "of SQS, in its list of common errors",
+	"KmsInvalidState":    "of SQS, in its list of common errors", "KmsNotFound": "of SQS, in its list of common errors",
+	"KmsOptInRequired": "of SQS, in its list of common errors",
+	"KmsThrottled":     "of SQS, in its list of common errors",
 }
 
 // Every handled code exists: a misspelt one would never match.
@@ -176,9 +211,11 @@ func TestEveryCodeThatIsHandledIsListed(t *testing.T) {
 		}
 	}
 	for c, where := range known {
-		prefix := strings.HasSuffix(c, ".") || codes[c] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(codes)), func(l string) bool { return strings.HasPrefix(l, c+".") })
+		prefix := strings.HasSuffix(c, ".") || codes[c] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(codes)),
+			func(l string) bool { return strings.HasPrefix(l, c+".") })
 		if codes[c] == nil && unlisted[c] == "" && !prefix {
-			t.Errorf("%s of %s is in no list: is that how AWS spells it? Add it to one, or to unlisted with the reason", c, where)
+			t.Errorf("%s of %s is in no list: is that how AWS spells it? Add it to one, or to unlisted with the reason",
+				c, where)
 		}
 	}
 	for c := range unlisted {

@@ -77,7 +77,8 @@ func Explain(err error) error {
 	}
 	text := stableText(err)
 	if errors.Is(err, errRateLimited) {
-		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
+		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. Portico has as many calls to make as it "+
+			"allows itself, and goes on as they are done", text)
 	}
 	a, known := adviceFor(err)
 	switch {

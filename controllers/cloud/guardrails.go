@@ -62,7 +62,9 @@ func (s *Session) teamName() string { return v1alpha1.KindTeam + " " + s.Team.Na
 
 // NotAllowed returns the error for a broken guardrail, in the wording of package guardrails.
 func NotAllowed(what, rule, by, allows string) error {
-	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s is not allowed: %s allows %s, by spec.guardrails.%s. Nothing was changed. Choose something else, or ask a platform admin to change the rule", what, by, allows, rule)
+	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s is not allowed: %s allows %s, by spec.guardrails.%s. "+
+		"Nothing was changed. Choose something else, or ask a platform admin to change the rule", what, by, allows,
+		rule)
 }
 
 // keeper reserves tag keys for the platform.
@@ -90,7 +92,8 @@ func (k keeper) keeps(key string) bool {
 	}
 	return slices.ContainsFunc(k.forbidden, func(rule string) bool {
 		head, all := strings.CutSuffix(rule, "*")
-		return strings.EqualFold(key, rule) || (all && len(key) >= len(head) && strings.EqualFold(key[:len(head)], head))
+		return strings.EqualFold(key, rule) ||
+			(all && len(key) >= len(head) && strings.EqualFold(key[:len(head)], head))
 	})
 }
 
@@ -104,7 +107,9 @@ func (s *Session) CheckTags(own v1alpha1.Tags) error {
 			}
 		}
 		if len(keys) > 0 {
-			return engine.Blocked(v1alpha1.ReasonTagForbidden, "tags of this object have keys that %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags; until then they are not set", k.by, strings.Join(keys, ", "))
+			return engine.Blocked(v1alpha1.ReasonTagForbidden, "tags of this object have keys that %s keeps for the "+
+				"platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys "+
+				"and enforcedTags; until then they are not set", k.by, strings.Join(keys, ", "))
 		}
 	}
 	return nil

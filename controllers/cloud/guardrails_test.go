@@ -60,7 +60,9 @@ func TestLayersOfTags(t *testing.T) {
 	}}
 	s.Team = growth(func(spec *v1alpha1.TeamSpec) {
 		spec.Defaults = &v1alpha1.TeamDefaults{Tags: v1alpha1.Tags{"2": "t", "3": "t", "4": "t", "5": "t"}}
-		spec.Guardrails = &v1alpha1.TeamGuardrails{EnforcedTags: v1alpha1.Tags{"4": "T", "5": "T"}, ForbiddenTagKeys: []string{"y*"}}
+		spec.Guardrails = &v1alpha1.TeamGuardrails{
+			EnforcedTags: v1alpha1.Tags{"4": "T", "5": "T"}, ForbiddenTagKeys: []string{"y*"},
+		}
 	})
 	own := v1alpha1.Tags{"3": "own", "4": "own", "5": "own", "X": "own", "Yes": "own"}
 	tags := s.Tags(object(), own)
@@ -69,7 +71,9 @@ func TestLayersOfTags(t *testing.T) {
 			t.Errorf("tag %s is %q, want %q", key, tags[key], want)
 		}
 	}
-	for by, own := range map[string]v1alpha1.Tags{"AWSProvider aws keeps": {"X": ""}, "Team growth keeps": {"Yes": ""}} {
+	for by, own := range map[string]v1alpha1.Tags{"AWSProvider aws keeps": {"X": ""}, "Team growth keeps": {
+		"Yes": "",
+	}} {
 		if err := s.CheckTags(own); err == nil || !strings.Contains(err.Error(), by) {
 			t.Errorf("%v: %v", own, err)
 		}

@@ -28,14 +28,18 @@ type identity struct {
 // checks that the available services accept the credentials.
 func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg aws.Config) (identity, error) {
 	if services.Offers(sts.ServiceID) {
-		who, err := sts.NewFromConfig(services.at(cfg, sts.ServiceID)).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+		who, err := sts.NewFromConfig(services.at(cfg, sts.ServiceID)).GetCallerIdentity(
+			ctx, &sts.GetCallerIdentityInput{})
 		if err != nil {
 			return identity{}, explainIdentity(services, err)
 		}
 		return identity{account: aws.ToString(who.Account), arn: aws.ToString(who.Arn)}, nil
 	}
 	if p.Spec.AccountID == "" {
-		return identity{}, engine.Blocked(v1alpha1.ReasonAccountNotStated, "this provider has no STS to ask whose the credentials are: its endpoints name %s only. Set accountID to the 12 digits that the server has for its account, or to any if it has none; they are taken on trust, and become part of ARNs. Or name endpoints.sts", services.list())
+		return identity{}, engine.Blocked(v1alpha1.ReasonAccountNotStated,
+			"this provider has no STS to ask whose the credentials are: its endpoints name %s only. Set accountID to "+
+				"the 12 digits that the server has for its account, or to any if it has none; they are taken on "+
+				"trust, and become part of ARNs. Or name endpoints.sts", services.list())
 	}
 	for _, probe := range probes {
 		if services.Own[probe.service] == "" {
@@ -52,7 +56,8 @@ func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg 
 // parameters that could be invalid; MinIO reports an invalid one.
 func explainIdentity(services Services, err error) error {
 	s, endpoint := Session{Services: services}, services.Endpoint(sts.ServiceID)
-	const advice = "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID"
+	const advice = "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services " +
+		"that it has in endpoints, remove endpoint and endpoints.sts, and set accountID"
 	switch {
 	case endpoint == "", isDown(err):
 		return Explain(err)
@@ -67,7 +72,8 @@ func explainIdentity(services Services, err error) error {
 // isDown reports whether the server, or a proxy, reports that it is unavailable.
 func isDown(err error) bool {
 	answer, ok := errors.AsType[*awshttp.ResponseError](err)
-	return ok && answer.HTTPStatusCode() >= http.StatusInternalServerError && answer.HTTPStatusCode() != http.StatusNotImplemented
+	return ok && answer.HTTPStatusCode() >= http.StatusInternalServerError &&
+		answer.HTTPStatusCode() != http.StatusNotImplemented
 }
 
 // probes are read-only calls that need valid credentials. Sweeps make the same calls.
@@ -76,7 +82,8 @@ var probes = []struct {
 	list    func(context.Context, aws.Config) error
 }{
 	{s3.ServiceID, func(ctx context.Context, cfg aws.Config) error {
-		_, err := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }).ListBuckets(ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1)})
+		_, err := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }).ListBuckets(
+			ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1)})
 		return err
 	}},
 	{sns.ServiceID, func(ctx context.Context, cfg aws.Config) error {
@@ -92,7 +99,8 @@ var probes = []struct {
 // String returns the session's identity for people.
 func (s *Session) String() string {
 	if s.Stated {
-		return fmt.Sprintf("the credentials are taken by %s; they are of account %s by the word of accountID alone, for there is no STS", s.Services.list(), s.AccountID)
+		return fmt.Sprintf("the credentials are taken by %s; they are of account %s by the word of accountID alone, "+
+			"for there is no STS", s.Services.list(), s.AccountID)
 	}
 	return fmt.Sprintf("the credentials are %s of account %s", s.CallerARN, s.AccountID)
 }

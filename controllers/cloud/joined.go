@@ -46,7 +46,10 @@ func (j *Joined) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	j.mu.Lock()
 	r := j.next[k]
 	if r == nil {
-		r = &joinedRead{ctx: context.WithoutCancel(ctx), obj: obj.DeepCopyObject().(client.Object), done: make(chan struct{})}
+		r = &joinedRead{
+			ctx: context.WithoutCancel(ctx), obj: obj.DeepCopyObject().(client.Object),
+			done: make(chan struct{}),
+		}
 		j.next[k] = r
 		if !j.sent[k] {
 			j.send(k) //nolint:contextcheck // the read uses the context of its first caller

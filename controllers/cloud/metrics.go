@@ -27,8 +27,9 @@ const (
 // classNames are the metric values of error classes. Codes are not in any metric: a service may return any number of
 // them.
 var classNames = map[errorClass]string{
-	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", badCredentials: "rejected",
-	regionOff: "rejected", clock: "rejected", unverified: "rejected", notReady: "denied", lacking: "invalid",
+	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied",
+	badCredentials: "rejected",
+	regionOff:      "rejected", clock: "rejected", unverified: "rejected", notReady: "denied", lacking: "invalid",
 	invalid: "invalid", quota: "quota",
 }
 
@@ -54,9 +55,12 @@ var calls = func() *prometheus.CounterVec {
 // countCalls counts every attempt of every call made through one of our aws.Configs.
 func countCalls(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("PorticoCountCalls",
-		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
+			middleware.DeserializeOutput, middleware.Metadata, error,
+		) {
 			out, meta, err := next.HandleDeserialize(ctx, in)
-			calls.WithLabelValues(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx), result(err)).Inc()
+			calls.WithLabelValues(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx),
+				result(err)).Inc()
 			return out, meta, err
 		}), middleware.Before)
 }

@@ -13,6 +13,7 @@ func TestEveryServiceThatIsCalledIsCounted(t *testing.T) {
 	}
 	sdks := regexp.MustCompile(`(?m)^\tgithub\.com/aws/aws-sdk-go-v2/service/[a-z0-9]+ v[0-9.]+$`).FindAll(mod, -1)
 	if len(sdks) != mostServices {
-		t.Errorf("go.mod requires the SDKs of %d services, and the metric of calls has room for %d", len(sdks), mostServices)
+		t.Errorf("go.mod requires the SDKs of %d services, and the metric of calls has room for %d", len(sdks),
+			mostServices)
 	}
 }

@@ -33,10 +33,12 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.asked.Add(1)
-	status, body := http.StatusOK, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/x</Arn><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
+	status, body := http.StatusOK,
+		`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/x</Arn><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
 	for _, no := range w.refused {
 		if no == region {
-			status, body = http.StatusForbidden, `<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>no</Message></Error></ErrorResponse>`
+			status, body = http.StatusForbidden,
+				`<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>no</Message></Error></ErrorResponse>`
 		}
 	}
 	if region == w.silent {
@@ -49,7 +51,8 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // A rejection in an opt-in region is reported as a disabled region if STS rejects the credentials there, and accepts
 // them in the provider's region.
 func TestARegionThatIsOffIsToldFromABadKey(t *testing.T) {
-	const off = "The region eu-south-1 is not enabled in account 111122223333: ask a platform admin to enable it in AWS, or choose another region, while nothing is created"
+	const off = "The region eu-south-1 is not enabled in account 111122223333: ask a platform admin to enable it in " +
+		"AWS, or choose another region, while nothing is created"
 	for name, row := range map[string]struct {
 		home, region string
 		world        *world
@@ -78,10 +81,14 @@ func TestARegionThatIsOffIsToldFromABadKey(t *testing.T) {
 				Region: row.home, BaseEndpoint: &server.URL, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 				Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""), APIOptions: apiOptions(),
 			}
-			s := Session{Config: home, AccountID: "111122223333", limiters: &Limiters{Rates: DefaultRates(), Now: time.Now}}
-			_, err := sqs.NewFromConfig(s.In(row.region, "SQSQueue", "n").Config).ListQueues(t.Context(), &sqs.ListQueuesInput{})
+			s := Session{Config: home, AccountID: "111122223333", limiters: &Limiters{
+				Rates: DefaultRates(), Now: time.Now,
+			}}
+			_, err := sqs.NewFromConfig(s.In(row.region, "SQSQueue", "n").Config).ListQueues(
+				t.Context(), &sqs.ListQueuesInput{})
 			err = Explain(err)
-			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.reason || !strings.Contains(err.Error(), row.says) {
+			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.reason ||
+				!strings.Contains(err.Error(), row.says) {
 				t.Errorf("got %v, want %s: %s", err, row.reason, row.says)
 			}
 			if w.asked.Load() != row.asked {
@@ -93,8 +100,10 @@ func TestARegionThatIsOffIsToldFromABadKey(t *testing.T) {
 
 func TestRegionsThatAccountsEnable(t *testing.T) {
 	for region, want := range map[string]bool{
-		"eu-south-1": true, "ap-east-1": true, "mx-central-1": true, "il-central-1": true, "ap-southeast-7": true, "a": false, "": false,
-		"eu-west-1": false, "us-east-1": false, "ap-northeast-3": false, "cn-north-1": false, "us-gov-west-1": false, "us-iso-east-1": false, "eusc-de-east-1": false, "garage": false,
+		"eu-south-1": true, "ap-east-1": true, "mx-central-1": true, "il-central-1": true, "ap-southeast-7": true,
+		"a": false, "": false,
+		"eu-west-1": false, "us-east-1": false, "ap-northeast-3": false, "cn-north-1": false, "us-gov-west-1": false,
+		"us-iso-east-1": false, "eusc-de-east-1": false, "garage": false,
 	} {
 		if got := isOptIn(region); got != want {
 			t.Errorf("%s: %t", region, got)
@@ -104,8 +113,11 @@ func TestRegionsThatAccountsEnable(t *testing.T) {
 
 // ElasticMQ puts its own code into the header that SQS keeps for older clients; the SDK's error type is still right.
 func TestTheTypeOfAnErrorCountsToo(t *testing.T) {
-	gone := &smithy.OperationError{ServiceID: "SQS", OperationName: "GetQueueUrl", Err: &sqstypes.QueueDoesNotExist{ErrorCodeOverride: aws.String("org.elasticmq.QueueGone;Sender")}}
-	if Code(gone) != "org.elasticmq.QueueGone" || !IsNotFound(gone) || !HasCode(gone, "QueueDoesNotExist") || HasCode(gone, "QueueNameExists") {
+	gone := &smithy.OperationError{ServiceID: "SQS", OperationName: "GetQueueUrl", Err: &sqstypes.QueueDoesNotExist{
+		ErrorCodeOverride: aws.String("org.elasticmq.QueueGone;Sender"),
+	}}
+	if Code(gone) != "org.elasticmq.QueueGone" || !IsNotFound(gone) || !HasCode(gone, "QueueDoesNotExist") ||
+		HasCode(gone, "QueueNameExists") {
 		t.Errorf("code %q, not found %t", Code(gone), IsNotFound(gone))
 	}
 	other := &smithy.GenericAPIError{Code: "GenericAPIError"}

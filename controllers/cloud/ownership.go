@@ -43,7 +43,9 @@ type Identity struct {
 
 // formerUIDs returns the former UIDs that an admin has declared for a namespace; nil if none.
 func formerUIDs(ns metav1.Object) []string {
-	return strings.FieldsFunc(ns.GetAnnotations()[v1alpha1.AnnotationFormerUID], func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.FieldsFunc(ns.GetAnnotations()[v1alpha1.AnnotationFormerUID], func(r rune) bool {
+		return r == ',' || r == ' '
+	})
 }
 
 // isNamespace reports whether uid is that of obj's namespace, in this cluster or in a lost one.
@@ -75,7 +77,9 @@ func (id Identity) SearchTags(obj client.Object) map[string][]string {
 
 // NamespaceTags returns the ownership tags that find everything the namespace has in AWS, also from lost clusters.
 func (id Identity) NamespaceTags() map[string][]string {
-	return map[string][]string{TagCluster: {id.Cluster}, tagNamespaceUID: append([]string{id.NamespaceUID}, id.FormerNamespaceUIDs...)}
+	return map[string][]string{
+		TagCluster: {id.Cluster}, tagNamespaceUID: append([]string{id.NamespaceUID}, id.FormerNamespaceUIDs...),
+	}
 }
 
 // Owner returns the owner according to tags. A namespace is identified by its UID: a new namespace of the same name

@@ -22,7 +22,10 @@ type Rates map[string]float64
 
 // DefaultRates returns the default rates; the empty name applies to every other service.
 func DefaultRates() Rates {
-	return Rates{"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, route53: 4, "ACM": 5, "IAM": 10, "Resource Groups Tagging API": 10, "": 20}
+	return Rates{
+		"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, route53: 4, "ACM": 5, "IAM": 10,
+		"Resource Groups Tagging API": 10, "": 20,
+	}
 }
 
 // route53 is the service with one endpoint, and one limit, for all regions.
@@ -150,7 +153,9 @@ func (l *limiter) throttledSince(t time.Time) bool {
 func limitRate(limiters *Limiters, account, region string) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("PorticoLimitRate",
-			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+				middleware.FinalizeOutput, middleware.Metadata, error,
+			) {
 				service := awsmiddleware.GetServiceID(ctx)
 				key := limiterKey{account, region, service}
 				if service == route53 {

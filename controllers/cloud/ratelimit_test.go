@@ -116,7 +116,8 @@ func TestPacesAreByAccountRegionAndService(t *testing.T) {
 	now := time.Unix(1000, 0)
 	paces := &Limiters{Rates: Rates{"S3": 7, "": 3}, Now: func() time.Time { return now }}
 	a := paces.of(limiterKey{"1", "eu", "S3"})
-	if a != paces.of(limiterKey{"1", "eu", "S3"}) || a == paces.of(limiterKey{"2", "eu", "S3"}) || a.most != 7 || paces.of(limiterKey{"1", "eu", "KMS"}).most != 3 {
+	if a != paces.of(limiterKey{"1", "eu", "S3"}) || a == paces.of(limiterKey{"2", "eu", "S3"}) || a.most != 7 ||
+		paces.of(limiterKey{"1", "eu", "KMS"}).most != 3 {
 		t.Error("paces are not by account, region and service, each with its rate")
 	}
 	a.answered(true, now)

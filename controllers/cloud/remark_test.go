@@ -45,10 +45,14 @@ func TestWhatMarksAreLost(t *testing.T) {
 
 // The shell passes exactly the intended words to the command.
 func TestACommandSurvivesTheShell(t *testing.T) {
-	s := &Session{Config: aws.Config{Region: "eu-west-1"}, Services: Services{Own: map[string]string{"SQS": "http://127.0.0.1:4566"}}}
+	s := &Session{
+		Config:   aws.Config{Region: "eu-west-1"},
+		Services: Services{Own: map[string]string{"SQS": "http://127.0.0.1:4566"}},
+	}
 	tags := TagText(map[string]string{"it's": `"quoted" $HOME \`, "a": "two  words;&\n"})
 	words := []string{"sqs", "tag-queue", "--tags", tags, "--name", "", "~", "*"}
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", `aws() { printf '%s\0' "$@"; }; `+s.Command("SQS", words...)).Output()
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", `aws() { printf '%s\0' "$@"; }; `+
+		s.Command("SQS", words...)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,8 @@ func TestACommandSurvivesTheShell(t *testing.T) {
 	if text := s.Command("SNS", "sns"); text != "aws sns --region eu-west-1" {
 		t.Errorf("%s", text)
 	}
-	if want := `[{"Key":"a","Value":"1"},{"Key":"b","Value":"2"}]`; TagText(map[string]string{"b": "2", "a": "1"}) != want {
+	if want := `[{"Key":"a","Value":"1"},{"Key":"b","Value":"2"}]`; TagText(
+		map[string]string{"b": "2", "a": "1"}) != want {
 		t.Errorf("%s", TagText(map[string]string{"b": "2", "a": "1"}))
 	}
 }

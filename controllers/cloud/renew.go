@@ -38,7 +38,9 @@ func renewWhenEnded(cache *aws.CredentialsCache) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		_, _ = stack.Finalize.Remove(renewID) // that of the previous role in the chain
 		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc(renewID,
-			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+				middleware.FinalizeOutput, middleware.Metadata, error,
+			) {
 				out, meta, err := next.HandleFinalize(ctx, in)
 				if _, ended := sessionEnded[Code(err)]; ended {
 					cache.Invalidate()

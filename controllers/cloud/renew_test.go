@@ -34,18 +34,23 @@ func (e *endingSTS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.Header.Get("Authorization"), "Credential="+key+"/") {
 			e.refused++
 			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w, "<ErrorResponse><Error><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>")
+			fmt.Fprint(w, "<ErrorResponse><Error><Code>ExpiredToken</Code><Message>The security token included in "+
+				"the request is expired</Message></Error></ErrorResponse>")
 			return
 		}
 	}
 	if r.Form.Get("Action") == "AssumeRole" {
 		e.made++
-		fmt.Fprintf(w, "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>SESSION%d</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"+
-			"<SessionToken>t</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>",
+		fmt.Fprintf(
+			w,
+			"<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>SESSION%d</AccessKeyId><SecretAccessKey>s</SecretAccessKey>"+
+				"<SessionToken>t</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>",
 			e.made, time.Now().Add(e.lasting).UTC().Format(time.RFC3339))
 		return
 	}
-	fmt.Fprint(w, "<GetCallerIdentityResponse><GetCallerIdentityResult><Account>123456789012</Account><Arn>arn:aws:sts::123456789012:assumed-role/a/b</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>")
+	fmt.Fprint(
+		w,
+		"<GetCallerIdentityResponse><GetCallerIdentityResult><Account>123456789012</Account><Arn>arn:aws:sts::123456789012:assumed-role/a/b</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>")
 }
 
 func (e *endingSTS) end(keys ...string) {
@@ -75,7 +80,8 @@ func chained(t *testing.T, e *endingSTS) *sts.Client {
 	t.Cleanup(server.Close)
 	s := NewSessions(baseKeys{}, "c", "", nil)
 	spec := &v1alpha1.AWSProviderSpec{Region: "eu-west-1", AssumeRoleARN: "arn:aws:iam::123456789012:role/b"}
-	spec.AccessKeyIDRef, spec.SecretAccessKeyRef = &v1alpha1.SecretKeyRef{Name: "aws", Key: "id"}, &v1alpha1.SecretKeyRef{Name: "aws", Key: "key"}
+	spec.AccessKeyIDRef, spec.SecretAccessKeyRef = &v1alpha1.SecretKeyRef{Name: "aws", Key: "id"},
+		&v1alpha1.SecretKeyRef{Name: "aws", Key: "key"}
 	spec.AssumeRoleChain = []v1alpha1.AssumedRole{{RoleARN: "arn:aws:iam::123456789012:role/a"}}
 	cfg, err := s.base(t.Context(), &v1alpha1.AWSProvider{Spec: *spec})
 	if err != nil {

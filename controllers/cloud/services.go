@@ -38,7 +38,10 @@ func Stated(spec *v1alpha1.AWSProviderSpec) bool { return !servicesOf(spec).Offe
 func servicesOf(spec *v1alpha1.AWSProviderSpec) Services {
 	s := Services{All: spec.Endpoint, Own: map[string]string{}}
 	if e := spec.Endpoints; e != nil {
-		for service, endpoint := range map[string]string{s3.ServiceID: e.S3, s3Control: e.S3, sqs.ServiceID: e.SQS, sns.ServiceID: e.SNS, sts.ServiceID: e.STS} {
+		for service, endpoint := range map[string]string{
+			s3.ServiceID: e.S3, s3Control: e.S3, sqs.ServiceID: e.SQS,
+			sns.ServiceID: e.SNS, sts.ServiceID: e.STS,
+		} {
 			if endpoint != "" {
 				s.Own[service] = endpoint
 			}
@@ -81,10 +84,15 @@ func (f fixedEndpoint) GetServiceBaseEndpoint(context.Context, string) (string, 
 // onlyOffered refuses calls of services that the provider does not have: without an endpoint the SDK would call AWS.
 func (s Services) onlyOffered(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoOnlyOffered",
-		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+			middleware.InitializeOutput, middleware.Metadata, error,
+		) {
 			if service := awsmiddleware.GetServiceID(ctx); !s.Offers(service) {
-				return middleware.InitializeOutput{}, middleware.Metadata{}, engine.Blocked(v1alpha1.ReasonServiceNotOffered,
-					"the provider has no %s: its endpoints name all of its services, %s. Nothing was called. Ask a platform admin to add the service to endpoints, or to set endpoint; or choose another provider", service, s.list())
+				return middleware.InitializeOutput{}, middleware.Metadata{},
+					engine.Blocked(v1alpha1.ReasonServiceNotOffered,
+						"the provider has no %s: its endpoints name all of its services, %s. Nothing was called. Ask "+
+							"a platform admin to add the service to endpoints, or to set endpoint; or choose another "+
+							"provider", service, s.list())
 			}
 			return next.HandleInitialize(ctx, in)
 		}), middleware.After)
@@ -92,7 +100,9 @@ func (s Services) onlyOffered(stack *middleware.Stack) error {
 
 // list names the services with their own endpoints.
 func (s Services) list() string {
-	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(s.Own)), func(service string) bool { return service == s3Control }), ", ")
+	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(s.Own)), func(service string) bool {
+		return service == s3Control
+	}), ", ")
 }
 
 // Lacks reports whether err means that the provider does not have the service, or that the server at its endpoint does
@@ -110,7 +120,8 @@ func (s *Session) Lacks(service string, err error) bool {
 		return true
 	}
 	answer, ok := errors.AsType[*awshttp.ResponseError](err)
-	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, answer.HTTPStatusCode())
+	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented},
+		answer.HTTPStatusCode())
 }
 
 // ConfigFor returns the configuration for clients of one service, by the SDK's service ID.

@@ -101,7 +101,8 @@ func TestWithoutSTSTheServicesTellWhetherTheCredentialsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if session.AccountID != "111122223333" || !session.Stated || session.CallerARN != "" || session.ARN("sqs", "q") != "arn:aws:sqs:eu-west-1:111122223333:q" {
+	if session.AccountID != "111122223333" || !session.Stated || session.CallerARN != "" ||
+		session.ARN("sqs", "q") != "arn:aws:sqs:eu-west-1:111122223333:q" {
 		t.Errorf("session %+v", session)
 	}
 	if got := buckets.heard(); !slices.Equal(got, []string{"GET "}) {
@@ -127,7 +128,8 @@ func TestWithoutSTSTheAccountMustBeStated(t *testing.T) {
 	p.Spec.AccountID = ""
 	_, err := sessions.Verify(t.Context(), p)
 	wait, _ := engine.AsWait(err)
-	if reason(wait) != "AccountNotStated" || !strings.Contains(err.Error(), "endpoints name S3, SQS only. Set accountID") {
+	if reason(wait) != "AccountNotStated" ||
+		!strings.Contains(err.Error(), "endpoints name S3, SQS only. Set accountID") {
 		t.Errorf("got %v", err)
 	}
 	if got := buckets.heard(); len(got) != 0 {
@@ -152,8 +154,10 @@ func TestAnEndpointWithoutSTSIsNamed(t *testing.T) {
 			buckets.sts = body
 			_, err := sessions.Verify(t.Context(), p)
 			wait, _ := engine.AsWait(err)
-			advised := err != nil && strings.Contains(err.Error(), buckets.URL) && strings.Contains(err.Error(), "set accountID")
-			if reason(wait) != row.reason || !strings.Contains(err.Error(), row.says) || advised != (row.reason == "AccountNotStated") {
+			advised := err != nil && strings.Contains(err.Error(), buckets.URL) &&
+				strings.Contains(err.Error(), "set accountID")
+			if reason(wait) != row.reason || !strings.Contains(err.Error(), row.says) ||
+				advised != (row.reason == "AccountNotStated") {
 				t.Errorf("%s: %s: %v", name, body, err)
 			}
 		}
@@ -187,10 +191,12 @@ func TestAServiceThatIsNotNamedIsNotCalled(t *testing.T) {
 	buckets.heard()
 	queues.heard()
 	session = session.In("eu-west-1", "EC2Instance", "")
-	_, err = ec2.NewFromConfig(session.ConfigFor(ec2.ServiceID)).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
+	_, err = ec2.NewFromConfig(session.ConfigFor(ec2.ServiceID)).DescribeInstances(
+		t.Context(), &ec2.DescribeInstancesInput{})
 	err = Explain(err)
 	wait, _ := engine.AsWait(err)
-	if reason(wait) != "ServiceNotOffered" || !strings.HasPrefix(err.Error(), "the provider has no EC2: its endpoints name all of its services, S3, SQS.") {
+	if reason(wait) != "ServiceNotOffered" ||
+		!strings.HasPrefix(err.Error(), "the provider has no EC2: its endpoints name all of its services, S3, SQS.") {
 		t.Errorf("got %v", err)
 	}
 	if all := append(buckets.heard(), queues.heard()...); len(all) != 0 {
@@ -217,10 +223,12 @@ func TestAServicesOwnEndpointWins(t *testing.T) {
 			t.Fatalf("%s: %+v, %v, %d calls", env, session, err, all.asked.Load())
 		}
 		session = session.In("eu-west-1", "SQSQueue", "")
-		if _, err := sqs.NewFromConfig(session.ConfigFor(sqs.ServiceID)).ListQueues(t.Context(), &sqs.ListQueuesInput{}); err != nil {
+		if _, err := sqs.NewFromConfig(session.ConfigFor(sqs.ServiceID)).ListQueues(
+			t.Context(), &sqs.ListQueuesInput{}); err != nil {
 			t.Error(err)
 		}
-		if _, err := s3.NewFromConfig(session.ConfigFor(s3.ServiceID)).ListBuckets(t.Context(), &s3.ListBucketsInput{}); err != nil {
+		if _, err := s3.NewFromConfig(session.ConfigFor(s3.ServiceID)).ListBuckets(
+			t.Context(), &s3.ListBucketsInput{}); err != nil {
 			t.Error(err)
 		}
 		if b, q, s := buckets.heard(), queues.heard(), stray.heard(); len(b) != 1 || len(q) != 1 || len(s) != 0 {

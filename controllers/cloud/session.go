@@ -156,7 +156,9 @@ func (s *Sessions) refused(key string, err error) {
 	delete(s.byKey, key)
 }
 
-func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, namespace, key string) (*Session, error) {
+func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, namespace, key string) (
+	*Session, error,
+) {
 	cfg, err := s.config(ctx, p, namespace)
 	if err != nil {
 		return nil, err
@@ -229,7 +231,8 @@ func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s
 	c.Config = s.Config.Copy()
 	c.Config.Region = region
-	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region), noteRegion(region, s.AccountID, isOff(s.ConfigFor(sts.ServiceID), region)))
+	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region),
+		noteRegion(region, s.AccountID, isOff(s.ConfigFor(sts.ServiceID), region)))
 	c.Identity.Kind, c.Identity.NamespaceUID = kind, namespaceUID
 	return &c
 }

@@ -35,11 +35,13 @@ func (s *stsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if code := s.code.Load().(string); code != "" {
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = w.Write([]byte(`<ErrorResponse><Error><Code>` + code + `</Code><Message>no</Message></Error></ErrorResponse>`))
+		_, _ = w.Write([]byte(`<ErrorResponse><Error><Code>` + code +
+			`</Code><Message>no</Message></Error></ErrorResponse>`))
 		return
 	}
 	account := s.account.Load().(string)
-	_, _ = w.Write([]byte(`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::` + account + `:user/x</Arn><Account>` + account + `</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`))
+	_, _ = w.Write([]byte(`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::` + account +
+		`:user/x</Arn><Account>` + account + `</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`))
 }
 
 type fixedSecrets struct{ version string }
@@ -105,7 +107,8 @@ func TestWhatPassesTakesNothingFromASessionThatWorks(t *testing.T) {
 	if _, err := sessions.Verify(t.Context(), p); err == nil {
 		t.Fatal("verified with keys that AWS refuses")
 	}
-	if _, err := sessions.For(t.Context(), p, ""); err == nil || !strings.Contains(err.Error(), "InvalidClientTokenId") {
+	if _, err := sessions.For(t.Context(), p, ""); err == nil ||
+		!strings.Contains(err.Error(), "InvalidClientTokenId") {
 		t.Errorf("a session lives on whose keys AWS refuses: %v", err)
 	}
 }

@@ -88,7 +88,9 @@ func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 
 // ShareCall lets concurrent callers with the same key share one call, bounded by timeout and not by a caller's context.
 // It uses the rate share of the first caller.
-func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration, call func(context.Context) (V, error)) (none V, err error) {
+func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration,
+	call func(context.Context) (V, error),
+) (none V, err error) {
 	flight := flights.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()

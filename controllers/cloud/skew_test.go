@@ -30,7 +30,8 @@ func (c *clocked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signed, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	if err != nil || now.Sub(signed).Abs() > 15*time.Minute {
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = w.Write([]byte(`<ErrorResponse><Error><Code>SignatureDoesNotMatch</Code><Message>Signature expired: ` + signed.String() + ` is now earlier than ` + now.String() + `</Message></Error></ErrorResponse>`))
+		_, _ = w.Write([]byte(`<ErrorResponse><Error><Code>SignatureDoesNotMatch</Code><Message>Signature expired: ` +
+			signed.String() + ` is now earlier than ` + now.String() + `</Message></Error></ErrorResponse>`))
 		return
 	}
 	c.stsServer.ServeHTTP(w, r)
@@ -66,7 +67,8 @@ func TestAClockThatIsOffIsNamed(t *testing.T) {
 			switch {
 			case row.reason == "" && err != nil:
 				t.Errorf("got %v", err)
-			case row.reason != "" && (wait == nil || wait.Reason != row.reason || !strings.Contains(err.Error(), "check the clock of the machine that the operator runs on")):
+			case row.reason != "" && (wait == nil || wait.Reason != row.reason ||
+				!strings.Contains(err.Error(), "check the clock of the machine that the operator runs on")):
 				t.Errorf("got %v", err)
 			}
 		})

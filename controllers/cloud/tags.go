@@ -93,7 +93,8 @@ func (c TagChange) describe() TagChange {
 	}
 	var diff []string
 	for _, key := range slices.Sorted(maps.Keys(c.Set)) {
-		diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.OrNone(c.have[key]), external.OrNone(c.Set[key])))
+		diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.OrNone(c.have[key]), external.OrNone(
+			c.Set[key])))
 	}
 	for _, key := range c.Remove {
 		diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.OrNone(c.have[key])))
@@ -104,7 +105,9 @@ func (c TagChange) describe() TagChange {
 
 // marks reports whether the change sets ownership tags.
 func (c TagChange) marks() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(c.Set)), func(key string) bool { return strings.HasPrefix(key, tagPrefix) })
+	return slices.ContainsFunc(slices.Collect(maps.Keys(c.Set)), func(key string) bool {
+		return strings.HasPrefix(key, tagPrefix)
+	})
 }
 
 // some returns the part of the change for these keys.
@@ -134,11 +137,16 @@ func (c TagChange) Action(name string, call func(ctx context.Context, change Tag
 	return c.divide(name, call, marks, others)
 }
 
-func (c TagChange) divide(name string, call func(context.Context, TagChange) error, marks, others []string) external.Action {
+func (c TagChange) divide(name string, call func(context.Context, TagChange) error,
+	marks, others []string,
+) external.Action {
 	part := c.some(slices.Concat(marks, others))
-	action := external.Action{Name: name, Why: part.Why, Changes: part.changes(), Marks: part.marks(), Do: func(ctx context.Context) error {
-		return call(ctx, part)
-	}}
+	action := external.Action{
+		Name: name, Why: part.Why, Changes: part.changes(), Marks: part.marks(),
+		Do: func(ctx context.Context) error {
+			return call(ctx, part)
+		},
+	}
 	half := len(others) / 2
 	switch {
 	case len(marks) > 0 && len(others) > 0:

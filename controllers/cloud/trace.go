@@ -28,10 +28,13 @@ func apiOptions() []func(*middleware.Stack) error {
 // the outcome: no parameters, and of the response only error code and request ID.
 func traceCalls(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoTraceCalls",
-		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+			middleware.InitializeOutput, middleware.Metadata, error,
+		) {
 			service, operation := awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)
 			ctx, span := tracing.Start(ctx, service+" "+operation, trace.SpanKindClient,
-				attribute.String("rpc.system", "aws-api"), attribute.String("rpc.service", service), attribute.String("rpc.method", operation),
+				attribute.String("rpc.system", "aws-api"), attribute.String("rpc.service", service),
+				attribute.String("rpc.method", operation),
 				attribute.String("cloud.region", awsmiddleware.GetRegion(ctx)))
 			defer span.End()
 			out, meta, err := next.HandleInitialize(ctx, in)

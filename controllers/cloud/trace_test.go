@@ -39,7 +39,8 @@ func TestACallIsASpanOfWhatWasCalledAndHowItEnded(t *testing.T) {
 				t.Errorf("%s is %s: AWS's message is in the trace", a.Key, a.Value.AsString())
 			}
 		}
-		if spans[i].Name != "STS GetCallerIdentity" || values["cloud.region"] != "eu-west-1" || values["aws.request_id"] != "r-1" ||
+		if spans[i].Name != "STS GetCallerIdentity" || values["cloud.region"] != "eu-west-1" ||
+			values["aws.request_id"] != "r-1" ||
 			values["error.type"] != want.error || spans[i].Status.Code != want.code {
 			t.Errorf("span %s %v with %v", spans[i].Name, spans[i].Status, values)
 		}

@@ -30,7 +30,10 @@ const aheadOfBurst = 10
 const mostCredits = 10_000
 
 func newTurns(limit rate.Limit, burst int) *turns {
-	return &turns{Limiter: rate.NewLimiter(limit, burst), ahead: burst / aheadOfBurst, credits: map[string]*rate.Limiter{}}
+	return &turns{
+		Limiter: rate.NewLimiter(limit, burst), ahead: burst / aheadOfBurst,
+		credits: map[string]*rate.Limiter{},
+	}
 }
 
 // errRateLimited means that the pass would time out before the call's turn.

@@ -194,7 +194,9 @@ func TestABatchIsInTheShareOfItsTeam(t *testing.T) {
 	}{"of one": {[]string{"a", "a"}, "a"}, "of several": {[]string{"a", "b", "a"}, fair.Several}} {
 		synctest.Test(t, func(t *testing.T) {
 			var whose string
-			b := &Batch[int, int]{Window: time.Second, Most: 10, Read: func(ctx context.Context, _ []int) (map[int]int, error) {
+			b := &Batch[int, int]{Window: time.Second, Most: 10, Read: func(ctx context.Context, _ []int) (
+				map[int]int, error,
+			) {
 				whose = fair.TeamOf(ctx)
 				return nil, nil
 			}}

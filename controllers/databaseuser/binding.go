@@ -85,7 +85,8 @@ func (r *reconciliation) rotationWait() error {
 	if rest <= 0 {
 		return nil
 	}
-	return engine.Wait(v1alpha1.ReasonRotationWaits, rest, "the next password is created %s after the last one: it takes the place of the one before, with which applications may still sign in", rotationPause)
+	return engine.Wait(v1alpha1.ReasonRotationWaits, rest, "the next password is created %s after the last one: it "+
+		"takes the place of the one before, with which applications may still sign in", rotationPause)
 }
 
 // rotate gives the user that is not in use a new password and publishes it. The previous password stays valid for a
@@ -112,19 +113,23 @@ func (r *reconciliation) rotate(ctx context.Context, a server.Account, login, wh
 	first := r.obj.Status.Username == ""
 	r.noteRotation(login)
 	if !first {
-		r.pass.Normal(v1alpha1.ReasonPasswordChanged, "RotatePassword", "a new password, and the user %s, because %s; the one before is in force for %s", login, why, previousValid)
+		r.pass.Normal(v1alpha1.ReasonPasswordChanged, "RotatePassword", "a new password, and the user %s, because "+
+			"%s; the one before is in force for %s", login, why, previousValid)
 	}
 	return "sign in as " + login, nil
 }
 
 // setPassword sets a user's password and tests it: a password that does not work is never published.
-func (r *reconciliation) setPassword(ctx context.Context, a server.Account, login string, password server.Password) error {
+func (r *reconciliation) setPassword(ctx context.Context, a server.Account, login string,
+	password server.Password,
+) error {
 	if err := r.server.SetPassword(ctx, a, login, password); err != nil {
 		return err
 	}
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, watchFallback, "the database does not let %s in with the password that it was given; does it have a rule that allows the user to sign in from there?", login)
+		return engine.Wait(v1alpha1.ReasonDatabaseRefused, watchFallback, "the database does not let %s in with the "+
+			"password that it was given; does it have a rule that allows the user to sign in from there?", login)
 	}
 	return err
 }
@@ -151,7 +156,8 @@ func (r *reconciliation) keep(ctx context.Context, a server.Account, login strin
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
 		if err = r.setPassword(ctx, a, login, password); err == nil {
-			r.pass.Repaired(v1alpha1.ReasonRepaired, "SetPassword", "the database did not know the password of %s any more; it is in force again", login)
+			r.pass.Repaired(v1alpha1.ReasonRepaired, "SetPassword", "the database did not know the password of %s "+
+				"any more; it is in force again", login)
 		}
 	}
 	if err != nil {
@@ -183,7 +189,8 @@ func (r *reconciliation) endPrevious(ctx context.Context, a server.Account, logi
 		if err := r.server.EndPassword(ctx, a, login); err != nil {
 			return err
 		}
-		r.pass.Normal(v1alpha1.ReasonPasswordEnded, "EndPassword", "the password of %s has ended; who is connected stays so", login)
+		r.pass.Normal(v1alpha1.ReasonPasswordEnded, "EndPassword", "the password of %s has ended; who is connected "+
+			"stays so", login)
 	}
 	s.PreviousValidUntil = nil
 	return nil
@@ -193,13 +200,15 @@ func (r *reconciliation) endPrevious(ctx context.Context, a server.Account, logi
 func (r *reconciliation) publish(ctx context.Context, login string, password server.Password) error {
 	details, db := maps.Clone(r.details), r.database
 	delete(details, "secret-arn")
-	details["host"], details["port"], details["username"], details["password"] = db.Status.Endpoint, strconv.Itoa(int(db.Status.Port)), login, string(password)
+	details["host"], details["port"], details["username"], details["password"] = db.Status.Endpoint,
+		strconv.Itoa(int(db.Status.Port)), login, string(password)
 	user := url.UserPassword(login, string(password))
 	if password == "" {
 		user = url.User(login)
 	}
 	scheme, _, _ := strings.Cut(details["uri"], "://")
-	uri := url.URL{Scheme: scheme, User: user, Host: net.JoinHostPort(details["host"], details["port"]), Path: "/" + r.target.Database}
+	uri := url.URL{Scheme: scheme, User: user, Host: net.JoinHostPort(details["host"], details["port"]), Path: "/" +
+		r.target.Database}
 	details["uri"] = uri.String()
 	binding, err := r.Secrets.Publish(ctx, kind, r.obj, details)
 	if err != nil {

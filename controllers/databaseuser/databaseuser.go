@@ -92,7 +92,8 @@ func (r *reconciliation) expire(ctx context.Context) (over bool, err error) {
 		r.pass.LookAgain(left)
 		return false, nil
 	}
-	r.pass.Normal(v1alpha1.ReasonExpired, "ExpireUser", "it was requested until %s, and is deleted", at.UTC().Format(time.RFC3339))
+	r.pass.Normal(v1alpha1.ReasonExpired, "ExpireUser", "it was requested until %s, and is deleted",
+		at.UTC().Format(time.RFC3339))
 	return true, r.Delete(ctx, r.obj)
 }
 
@@ -102,7 +103,8 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, 
 		return nil
 	}
 	if obj.Spec.DeletionPolicy == v1alpha1.DeletionRetain {
-		pass.Normal(v1alpha1.ReasonUserRetained, "RetainUser", "the user %s stays in the database with its password, as deletionPolicy says", obj.Status.Name)
+		pass.Normal(v1alpha1.ReasonUserRetained, "RetainUser", "the user %s stays in the database with its password, "+
+			"as deletionPolicy says", obj.Status.Name)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, workTimeout)
@@ -114,7 +116,8 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, 
 		return err
 	}
 	if r.database == nil {
-		pass.Warning(v1alpha1.ReasonUserRetained, "RetainUser", "there is no RDSInstance %s any more: if its database is still there, the user %s is, too. Drop it as the master user",
+		pass.Warning(v1alpha1.ReasonUserRetained, "RetainUser", "there is no RDSInstance %s any more: if its "+
+			"database is still there, the user %s is, too. Drop it as the master user",
 			obj.Spec.DatabaseRef.Name, obj.Status.Name)
 		return nil
 	}
@@ -125,20 +128,24 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, 
 		err = r.server.Drop(ctx, r.account())
 	}
 	if err != nil && !r.database.DeletionTimestamp.IsZero() && outOfReach(err) {
-		pass.Warning(v1alpha1.ReasonUserRetained, "RetainUser", "the RDSInstance %s is being deleted and its database stays, with the user %s and its password: it could not be dropped (%s). Drop it as the master user",
+		pass.Warning(v1alpha1.ReasonUserRetained, "RetainUser", "the RDSInstance %s is being deleted and its "+
+			"database stays, with the user %s and its password: it could not be dropped (%s). Drop it as the "+
+			"master user",
 			r.database.Name, obj.Status.Name, err)
 		return nil
 	}
 	if err != nil {
 		return r.heldUp(err)
 	}
-	pass.Normal(v1alpha1.ReasonUserDropped, "DropUser", "the user %s is dropped; what it owned is left", obj.Status.Name)
+	pass.Normal(v1alpha1.ReasonUserDropped, "DropUser", "the user %s is dropped; what it owned is left",
+		obj.Status.Name)
 	return nil
 }
 
 // goes reports whether the database itself is being deleted, not only its object.
 func goes(db *v1alpha1.RDSInstance) bool {
-	return !db.DeletionTimestamp.IsZero() && db.Spec.DeletionPolicy == v1alpha1.DeletionDelete && !external.ObserveOnly(db) &&
+	return !db.DeletionTimestamp.IsZero() && db.Spec.DeletionPolicy == v1alpha1.DeletionDelete &&
+		!external.ObserveOnly(db) &&
 		db.Annotations[v1alpha1.AnnotationKeep] != "true"
 }
 
@@ -146,7 +153,10 @@ func goes(db *v1alpha1.RDSInstance) bool {
 // path, or no password, because its Secret is deleted with the namespace.
 func outOfReach(err error) bool {
 	wait, ok := engine.AsWait(err)
-	return ok && slices.Contains([]string{v1alpha1.ReasonNoNetworkPath, v1alpha1.ReasonWaitingForDatabase, v1alpha1.ReasonMasterPasswordUnknown}, wait.Reason)
+	return ok && slices.Contains([]string{
+		v1alpha1.ReasonNoNetworkPath, v1alpha1.ReasonWaitingForDatabase,
+		v1alpha1.ReasonMasterPasswordUnknown,
+	}, wait.Reason)
 }
 
 // heldUp returns an error that says what a deletion waits for, and how to skip it.
@@ -155,7 +165,8 @@ func (r *reconciliation) heldUp(err error) error {
 	if !ok || !wait.Stalled && wait.Reason != v1alpha1.ReasonDatabaseRefused {
 		return err
 	}
-	return engine.Blocked(wait.Reason, "the user %s is not dropped from the database yet: %w. To delete this object without that, set deletionPolicy: Retain; the user stays there then", r.obj.Status.Name, err)
+	return engine.Blocked(wait.Reason, "the user %s is not dropped from the database yet: %w. To delete this object "+
+		"without that, set deletionPolicy: Retain; the user stays there then", r.obj.Status.Name, err)
 }
 
 func (r *reconciliation) close() {
@@ -168,8 +179,10 @@ func (r *reconciliation) close() {
 func (r *reconciliation) account() server.Account {
 	s := &r.obj.Status
 	return server.Account{
-		Name: cmp.Or(s.Name, server.Name(r.database.Spec.Engine, r.obj.Namespace, r.obj.Name)), Mark: server.Mark(r.obj.Namespace, r.obj.Name),
-		Access: cmp.Or(r.obj.Spec.Access, v1alpha1.AccessReadWrite), IAM: r.obj.Spec.Authentication == v1alpha1.AuthenticationIAM, Known: s.Name != "",
+		Name:   cmp.Or(s.Name, server.Name(r.database.Spec.Engine, r.obj.Namespace, r.obj.Name)),
+		Mark:   server.Mark(r.obj.Namespace, r.obj.Name),
+		Access: cmp.Or(r.obj.Spec.Access, v1alpha1.AccessReadWrite),
+		IAM:    r.obj.Spec.Authentication == v1alpha1.AuthenticationIAM, Known: s.Name != "",
 	}
 }
 

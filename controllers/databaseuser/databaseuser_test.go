@@ -21,17 +21,20 @@ func TestAnApplicationGetsAUserOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"save", "make", "make", "save", "password a", "publish"}; !slices.Equal(d.calls, want) {
-		t.Errorf("%q, want %q: the name is saved before anything has it, and the password is in force before it is published", d.calls, want)
+		t.Errorf("%q, want %q: the name is saved before anything has it, and the password is in force before it is "+
+			"published", d.calls, want)
 	}
 	b, s := d.binding(), d.obj.Status
 	if !d.signsIn(b) || b["username"] != s.Username || b["host"] != d.database.Status.Endpoint || b["port"] != "5432" ||
 		b["uri"] != "postgresql://"+b["username"]+":"+b["password"]+"@"+b["host"]+":5432/shop" {
 		t.Errorf("published %v", slices.Sorted(maps.Keys(b)))
 	}
-	if got, want := slices.Sorted(maps.Keys(b)), slices.Sorted(maps.Keys(d.secrets[v1alpha1.KindRDSInstance])); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(b)),
+		slices.Sorted(maps.Keys(d.secrets[v1alpha1.KindRDSInstance])); !slices.Equal(got, want) {
 		t.Errorf("keys %q, want those of the database's own Secret: %q", got, want)
 	}
-	if s.Name+"_a" != s.Username || s.Database != "shop" || s.PasswordTime == nil || s.PreviousValidUntil != nil || s.NextUsername != "" || s.Binding == nil {
+	if s.Name+"_a" != s.Username || s.Database != "shop" || s.PasswordTime == nil || s.PreviousValidUntil != nil ||
+		s.NextUsername != "" || s.Binding == nil {
 		t.Errorf("status %+v", s)
 	}
 	d.calls = nil
@@ -78,7 +81,8 @@ func TestAPasswordRotates(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, d.calls, want)
 		}
 		after := d.binding()
-		if !d.signsIn(before) || !d.signsIn(after) || before["username"] == after["username"] || d.obj.Status.Username != after["username"] {
+		if !d.signsIn(before) || !d.signsIn(after) || before["username"] == after["username"] ||
+			d.obj.Status.Username != after["username"] {
 			t.Errorf("%s: both are in force, and another user is published", name)
 		}
 		d.now = d.now.Add(previousValid - time.Minute)
@@ -140,7 +144,8 @@ func TestLostAnswersLoseNothing(t *testing.T) {
 			t.Errorf("%s: %v, or what is published is not in force", call, err)
 		}
 		d.ready()
-		if after := d.binding(); after["username"] == before["username"] || !d.signsIn(after) || !d.signsIn(before) || d.obj.Status.NextUsername != "" {
+		if after := d.binding(); after["username"] == before["username"] || !d.signsIn(after) || !d.signsIn(before) ||
+			d.obj.Status.NextUsername != "" {
 			t.Errorf("%s: %+v", call, d.obj.Status)
 		}
 		if d.ready(); len(d.calls) > 0 || !d.signsIn(before) {
@@ -194,7 +199,8 @@ func TestWithIAMThereIsNoPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := d.binding()
-	if _, there := b["password"]; there || strings.Contains(b["uri"], ":@") || !strings.Contains(b["uri"], b["username"]+"@") || len(d.users) != 1 {
+	if _, there := b["password"]; there || strings.Contains(b["uri"], ":@") ||
+		!strings.Contains(b["uri"], b["username"]+"@") || len(d.users) != 1 {
 		t.Errorf("published %v, users %v", b, d.users)
 	}
 	d.ready()
@@ -210,7 +216,9 @@ func TestWhatTheDatabaseLacksIsSaid(t *testing.T) {
 		v1alpha1.ReasonWaitingForDatabase:    func(d *desk) { d.database.Status.Endpoint = "" },
 		v1alpha1.ReasonMasterPasswordUnknown: func(d *desk) { d.database.Spec.ManageMasterUserPassword = true },
 		v1alpha1.ReasonMasterPasswordRefused: func(d *desk) { d.connect = server.ErrSignIn },
-		v1alpha1.ReasonNoNetworkPath:         func(d *desk) { d.connect = engine.Blocked(v1alpha1.ReasonNoNetworkPath, "no way") },
+		v1alpha1.ReasonNoNetworkPath: func(d *desk) {
+			d.connect = engine.Blocked(v1alpha1.ReasonNoNetworkPath, "no way")
+		},
 	} {
 		d := newDesk(t)
 		change(d)
@@ -255,10 +263,12 @@ func TestDeletion(t *testing.T) {
 			d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy = deleted, v1alpha1.DeletionRetain
 		}, "", []string{"drop"}},
 		"a database that stays and refuses": {func(d *desk) {
-			d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy, d.connect = deleted, v1alpha1.DeletionRetain, server.ErrSignIn
+			d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy, d.connect = deleted, v1alpha1.DeletionRetain,
+				server.ErrSignIn
 		}, v1alpha1.ReasonMasterPasswordRefused, nil},
 		"a database that is only looked at no more": {func(d *desk) {
-			d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy, d.database.Spec.ManagementPolicy = deleted, v1alpha1.DeletionDelete, v1alpha1.ManagementObserve
+			d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy, d.database.Spec.ManagementPolicy = deleted,
+				v1alpha1.DeletionDelete, v1alpha1.ManagementObserve
 		}, "", nil},
 		"retained":               {func(d *desk) { d.obj.Spec.DeletionPolicy, d.connect = v1alpha1.DeletionRetain, server.ErrSignIn }, "", nil},
 		"no way":                 {func(d *desk) { d.connect = engine.Blocked(v1alpha1.ReasonNoNetworkPath, "no way") }, v1alpha1.ReasonNoNetworkPath, nil},
@@ -295,9 +305,12 @@ func TestAUserThatCannotBeDroppedIsNamed(t *testing.T) {
 	} {
 		d := newDesk(t)
 		d.ready()
-		d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy = &metav1.Time{Time: d.now}, v1alpha1.DeletionRetain
+		d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy = &metav1.Time{Time: d.now},
+			v1alpha1.DeletionRetain
 		change(d)
-		if err := d.finalize(); err != nil || len(d.events) != 1 || !strings.HasPrefix(d.events[0], v1alpha1.ReasonUserRetained) || !strings.Contains(d.events[0], d.obj.Status.Name) {
+		if err := d.finalize(); err != nil || len(d.events) != 1 ||
+			!strings.HasPrefix(d.events[0], v1alpha1.ReasonUserRetained) ||
+			!strings.Contains(d.events[0], d.obj.Status.Name) {
 			t.Errorf("%s: %v, %q", name, err, d.events)
 		}
 	}
@@ -309,7 +322,8 @@ func TestARestoredObjectKnowsItsUser(t *testing.T) {
 	d.ready()
 	before := maps.Clone(d.binding())
 	d.obj.Status = v1alpha1.DatabaseUserStatus{}
-	if d.ready(); !maps.Equal(before, d.binding()) || d.obj.Status.Username != before["username"] || d.obj.Status.PasswordTime == nil || d.obj.Status.Name == "" {
+	if d.ready(); !maps.Equal(before, d.binding()) || d.obj.Status.Username != before["username"] ||
+		d.obj.Status.PasswordTime == nil || d.obj.Status.Name == "" {
 		t.Errorf("status %+v", d.obj.Status)
 	}
 }
@@ -333,12 +347,16 @@ func TestOnlyTheUserInUseIsLetIn(t *testing.T) {
 		t.Error("after a lost status: the one before is let in")
 	}
 	d.users[before["username"]] = "Of-a-snapshot-2"
-	if err := d.pass(); err != nil || d.users[before["username"]] != "" || !slices.ContainsFunc(d.events, func(e string) bool { return strings.Contains(e, v1alpha1.ReasonPasswordEnded) }) {
+	if err := d.pass(); err != nil || d.users[before["username"]] != "" ||
+		!slices.ContainsFunc(d.events, func(e string) bool {
+			return strings.Contains(e, v1alpha1.ReasonPasswordEnded)
+		}) {
 		t.Errorf("after a restore: %v, %q", err, d.events)
 	}
 	d.obj.Annotations[v1alpha1.AnnotationRotatePassword] = "2"
 	d.ready()
-	if d.ready(); !d.signsIn(d.binding()) || len(d.users) != 2 || d.users[d.obj.Status.Username] == "" || d.obj.Status.PreviousValidUntil == nil {
+	if d.ready(); !d.signsIn(d.binding()) || len(d.users) != 2 || d.users[d.obj.Status.Username] == "" ||
+		d.obj.Status.PreviousValidUntil == nil {
 		t.Error("one whose time is not over is let in no more")
 	}
 }

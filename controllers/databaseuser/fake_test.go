@@ -38,20 +38,30 @@ const masterSecret = "master-Secret-2"
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t: t, now: time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC), users: map[string]server.Password{}, secrets: map[string]map[string]string{
-		v1alpha1.KindRDSInstance: {
-			"type": "postgresql", "provider": "aws", "host": "elsewhere", "port": "1", "database": "shop", "username": "admin", "password": masterSecret,
-			"uri": "postgresql://admin:" + masterSecret + "@elsewhere:1/shop", "arn": "arn:aws:rds:eu-central-1:111111111111:db:shop", "region": "eu-central-1",
+	d := &desk{
+		t: t, now: time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC), users: map[string]server.Password{},
+		secrets: map[string]map[string]string{
+			v1alpha1.KindRDSInstance: {
+				"type": "postgresql", "provider": "aws", "host": "elsewhere", "port": "1", "database": "shop",
+				"username": "admin", "password": masterSecret,
+				"uri": "postgresql://admin:" + masterSecret + "@elsewhere:1/shop",
+				"arn": "arn:aws:rds:eu-central-1:111111111111:db:shop", "region": "eu-central-1",
+			},
 		},
-	}}
+	}
 	d.obj = &v1alpha1.DatabaseUser{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-app", Annotations: map[string]string{}},
 		Spec: v1alpha1.DatabaseUserSpec{
-			DatabaseRef: v1alpha1.LocalRef{Name: "shop"}, Access: v1alpha1.AccessReadWrite, Authentication: v1alpha1.AuthenticationPassword, DeletionPolicy: v1alpha1.DeletionDelete,
+			DatabaseRef: v1alpha1.LocalRef{Name: "shop"}, Access: v1alpha1.AccessReadWrite,
+			Authentication: v1alpha1.AuthenticationPassword, DeletionPolicy: v1alpha1.DeletionDelete,
 		},
 	}
-	d.database = &v1alpha1.RDSInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop"}, Spec: v1alpha1.RDSInstanceSpec{Engine: "postgres"}}
-	d.database.Status.Endpoint, d.database.Status.Port, d.database.Status.Ready = "shop.abc.eu-central-1.rds.amazonaws.com", 5432, true
+	d.database = &v1alpha1.RDSInstance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop"},
+		Spec:       v1alpha1.RDSInstanceSpec{Engine: "postgres"},
+	}
+	d.database.Status.Endpoint, d.database.Status.Port,
+		d.database.Status.Ready = "shop.abc.eu-central-1.rds.amazonaws.com", 5432, true
 	d.database.Status.Binding = &v1alpha1.Binding{Name: "shop-rdsinstance-binding"}
 	return d
 }
@@ -64,7 +74,9 @@ func (d *desk) reconciler() Reconciler {
 			}
 			return d.database, nil
 		},
-		Secrets: d, Dialer: d, Now: func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration { return t },
+		Secrets: d, Dialer: d, Now: func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration {
+			return t
+		},
 	}
 }
 
@@ -119,7 +131,9 @@ func (d *desk) Published(_ context.Context, kind string, _ client.Object) (map[s
 }
 
 // Publish implements Secrets.
-func (d *desk) Publish(_ context.Context, kind string, _ client.Object, details map[string]string) (*v1alpha1.Binding, error) {
+func (d *desk) Publish(_ context.Context, kind string, _ client.Object, details map[string]string) (
+	*v1alpha1.Binding, error,
+) {
 	maps.DeleteFunc(details, func(_, value string) bool { return value == "" })
 	if maps.Equal(d.secrets[kind], details) {
 		return &v1alpha1.Binding{Name: "b"}, nil

@@ -27,11 +27,13 @@ type Options struct {
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	proto, rec := &v1alpha1.DatabaseUser{}, Reconciler{
-		Database: databaseIn(mgr.GetClient()), Secrets: o.Secrets, Dialer: o.Dialer, Now: o.Engine.Now, Scaled: o.Scaled,
+		Database: databaseIn(mgr.GetClient()), Secrets: o.Secrets, Dialer: o.Dialer, Now: o.Engine.Now,
+		Scaled: o.Scaled,
 		Delete: deleteBy(mgr.GetClient()),
 	}
 	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
-		b.Watches(&v1alpha1.RDSInstance{}, watch.EnqueueNaming(mgr, proto, &v1alpha1.RDSInstance{}), builder.WithPredicates(databaseChanged()))
+		b.Watches(&v1alpha1.RDSInstance{}, watch.EnqueueNaming(mgr, proto, &v1alpha1.RDSInstance{}),
+			builder.WithPredicates(databaseChanged()))
 	})
 }
 
@@ -51,7 +53,8 @@ func databaseIn(reader client.Reader) func(ctx context.Context, namespace, name 
 func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
 	return func(ctx context.Context, obj *v1alpha1.DatabaseUser) error {
 		uid, version := obj.GetUID(), obj.GetResourceVersion()
-		return client.IgnoreNotFound(c.Delete(ctx, obj.DeepCopy(), client.Preconditions{UID: &uid, ResourceVersion: &version}))
+		return client.IgnoreNotFound(
+			c.Delete(ctx, obj.DeepCopy(), client.Preconditions{UID: &uid, ResourceVersion: &version}))
 	}
 }
 
@@ -59,7 +62,8 @@ func deleteBy(c client.Client) func(ctx context.Context, obj *v1alpha1.DatabaseU
 func databaseChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.RDSInstance) bool {
 		before, after := &was.Status, &is.Status
-		return before.Ready != after.Ready || before.Endpoint != after.Endpoint || before.Port != after.Port || version(before.Binding) != version(after.Binding) ||
+		return before.Ready != after.Ready || before.Endpoint != after.Endpoint || before.Port != after.Port ||
+			version(before.Binding) != version(after.Binding) ||
 			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }

@@ -32,10 +32,12 @@ func Vacate(c client.Client, now func() time.Time) func(context.Context, client.
 		names := strings.Join(left, ", ")
 		if since := db.GetDeletionTimestamp(); since != nil && now().Sub(since.Time) > vacateFor {
 			pass.Warning(v1alpha1.ReasonUserRetained, "Vacate",
-				"the database stays, and so may users of people in it that could not be dropped (%s): drop them as the master user", names)
+				"the database stays, and so may users of people in it that could not be dropped (%s): drop them as "+
+					"the master user", names)
 			return nil
 		}
-		return engine.Wait(v1alpha1.ReasonDroppingUsers, vacatePoll, "the database stays; the users of people in it are dropped first: %s", names)
+		return engine.Wait(v1alpha1.ReasonDroppingUsers, vacatePoll, "the database stays; the users of people in it "+
+			"are dropped first: %s", names)
 	}
 }
 

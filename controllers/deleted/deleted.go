@@ -70,7 +70,8 @@ func (l *Lists) List(ctx context.Context, namespace string) (operatorapi.Deleted
 			defer mu.Unlock()
 			out.Items = append(out.Items, items...)
 			if err != nil {
-				out.Problems = append(out.Problems, fmt.Sprintf("AWS account %s, region %s: %v", p.provider, p.region, err))
+				out.Problems = append(out.Problems,
+					fmt.Sprintf("AWS account %s, region %s: %v", p.provider, p.region, err))
 			}
 			return nil
 		})
@@ -104,7 +105,8 @@ func (l *Lists) places(ctx context.Context) (all []place, err error) {
 
 // in returns the items of one region.
 func (l *Lists) in(ctx context.Context, namespace string, p place) ([]operatorapi.Deleted, error) {
-	session, err := l.Connector.OpenFor(ctx, cloud.ProviderUse{Namespace: namespace, Provider: p.provider, Region: p.region})
+	session, err := l.Connector.OpenFor(
+		ctx, cloud.ProviderUse{Namespace: namespace, Provider: p.provider, Region: p.region})
 	if isClosed(err) {
 		return nil, nil
 	}
@@ -144,7 +146,8 @@ func isClosed(err error) bool {
 // use the same account.
 func sorted(all []operatorapi.Deleted) []operatorapi.Deleted {
 	slices.SortFunc(all, func(a, b operatorapi.Deleted) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), newerFirst(a, b), cmp.Compare(a.ARN, b.ARN), cmp.Compare(a.Provider, b.Provider))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), newerFirst(a, b),
+			cmp.Compare(a.ARN, b.ARN), cmp.Compare(a.Provider, b.Provider))
 	})
 	return slices.CompactFunc(all, func(a, b operatorapi.Deleted) bool { return a.ARN == b.ARN })
 }
@@ -160,7 +163,9 @@ func newerFirst(a, b operatorapi.Deleted) int {
 
 // withoutLiving removes items that belong to an existing object of the namespace. It reads the objects after AWS was
 // read, so that an object created in between does not seem deleted.
-func (l *Lists) withoutLiving(ctx context.Context, namespace string, all []operatorapi.Deleted) ([]operatorapi.Deleted, error) {
+func (l *Lists) withoutLiving(ctx context.Context, namespace string, all []operatorapi.Deleted) (
+	[]operatorapi.Deleted, error,
+) {
 	known, taken := sets.Set[string]{}, sets.Set[string]{}
 	for kind := range l.Kinds {
 		err := l.Objects(ctx, kind, namespace, func(o external.Object) {

@@ -27,7 +27,8 @@ func (l *Lists) read(ctx context.Context, s *cloud.Session, namespace string) (m
 		in.TagFilters = append(in.TagFilters, types.TagFilter{Key: aws.String(key), Values: values})
 	}
 	all := map[string][]Found{}
-	for pages := tagging.NewGetResourcesPaginator(tagging.NewFromConfig(s.ConfigFor(tagging.ServiceID)), in); pages.HasMorePages(); {
+	for pages := tagging.NewGetResourcesPaginator(tagging.NewFromConfig(s.ConfigFor(tagging.ServiceID)),
+		in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		switch {
 		case s.Lacks(tagging.ServiceID, err):
@@ -38,7 +39,8 @@ func (l *Lists) read(ctx context.Context, s *cloud.Session, namespace string) (m
 		for _, m := range page.ResourceTagMappingList {
 			tags := cloud.TagMap(m.Tags, func(t types.Tag) (key, value *string) { return t.Key, t.Value })
 			f := Found{
-				ARN: aws.ToString(m.ResourceARN), Kind: tags[cloud.TagKind], Namespace: namespace, Name: tags[cloud.TagName], UID: tags[cloud.TagUID],
+				ARN: aws.ToString(m.ResourceARN), Kind: tags[cloud.TagKind], Namespace: namespace,
+				Name: tags[cloud.TagName], UID: tags[cloud.TagUID],
 			}
 			if f.Name != "" && tags[cloud.TagNamespace] == namespace {
 				all[f.Kind] = append(all[f.Kind], f)

@@ -32,7 +32,9 @@ type LeaderCache interface {
 
 // NewCacheCollector registers a collector of the descs, whose metrics read sends. It collects nothing before
 // SetManager. If read fails, what it has already sent is kept.
-func NewCacheCollector(read func(context.Context, client.Reader, chan<- prometheus.Metric) error, descs ...*prometheus.Desc) *CacheCollector {
+func NewCacheCollector(read func(context.Context, client.Reader, chan<- prometheus.Metric) error,
+	descs ...*prometheus.Desc,
+) *CacheCollector {
 	return RegisterMetric(&CacheCollector{read: read, descs: descs})
 }
 

@@ -27,7 +27,8 @@ func TestAMarkBecomesACondition(t *testing.T) {
 	b.loop.KindReconciler = marking(func(p *Pass) {
 		p.SetCondition("Rolled", metav1.ConditionFalse, "Waiting", "one")
 		p.SetCondition("Rolled", metav1.ConditionTrue, "Done", "two")
-		if status, reason, text := p.Condition("Rolled"); status != metav1.ConditionTrue || reason != "Done" || text != "two" {
+		if status, reason, text := p.Condition("Rolled"); status != metav1.ConditionTrue || reason != "Done" ||
+			text != "two" {
 			t.Errorf("the last mark does not win: %s %s %s", status, reason, text)
 		}
 		if status, _, _ := p.Condition("Other"); status != "" {
@@ -36,7 +37,8 @@ func TestAMarkBecomesACondition(t *testing.T) {
 	})
 	obj := b.pass(nil)
 	c := meta.FindStatusCondition(obj.Status.Conditions, "Rolled")
-	if c == nil || c.Status != metav1.ConditionTrue || c.Message != "two" || c.ObservedGeneration != 3 || !c.LastTransitionTime.Time.Equal(noon) {
+	if c == nil || c.Status != metav1.ConditionTrue || c.Message != "two" || c.ObservedGeneration != 3 ||
+		!c.LastTransitionTime.Time.Equal(noon) {
 		t.Errorf("condition %+v", c)
 	}
 	if obj.Status.Conditions[0].Type != "Rolled" || !obj.Status.Ready {
@@ -69,7 +71,8 @@ func TestUnmarkTakesAConditionAway(t *testing.T) {
 // A message may quote a team or a server: the API server would reject the whole status if it is too long.
 func TestAMessageIsCutToWhatAConditionHolds(t *testing.T) {
 	status := &v1alpha1.CommonStatus{}
-	conditionWriter{status: status, now: time.Unix(1, 0)}.set("Ready", metav1.ConditionFalse, "NotAllowed", strings.Repeat("→", 100_000))
+	conditionWriter{status: status, now: time.Unix(1, 0)}.set("Ready", metav1.ConditionFalse, "NotAllowed",
+		strings.Repeat("→", 100_000))
 	if got := status.Conditions[0].Message; len(got) > longestMessage || !strings.HasSuffix(got, "→…") {
 		t.Errorf("%d bytes", len(got))
 	}

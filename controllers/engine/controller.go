@@ -45,7 +45,9 @@ func Setup[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 }
 
 // Build does what Setup does and returns the controller, for watches that are added later.
-func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Options, more func(*builder.Builder)) (controller.Controller, error) {
+func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Options, more func(*builder.Builder)) (
+	controller.Controller, error,
+) {
 	gvk, err := apiutil.GVKForObject(proto, mgr.GetScheme())
 	if err != nil {
 		return nil, fmt.Errorf("set up a controller: %w", err)
@@ -56,7 +58,8 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 			MaxConcurrentReconciles: o.Workers + fair.Extra(o.Workers),
 			NewQueue:                o.newQueue,
 			ReconciliationTimeout:   o.Timeout,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+				firstRetry, lastRetry),
 		})
 	if more != nil {
 		more(b)
@@ -76,8 +79,14 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 }
 
 // newQueue returns the queue that replaces controller-runtime's.
-func (o Options) newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	return fair.NewQueue(fair.QueueOptions{Name: name, Workers: o.Workers, TeamOf: o.Teams.Of, RateLimiter: limiter, Now: o.Now})
+func (o Options) newQueue(
+	name string,
+	limiter workqueue.TypedRateLimiter[reconcile.Request],
+) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return fair.NewQueue(fair.QueueOptions{
+		Name: name, Workers: o.Workers, TeamOf: o.Teams.Of, RateLimiter: limiter,
+		Now: o.Now,
+	})
 }
 
 // triggerAnnotations are the annotations whose change requests a pass.
@@ -122,11 +131,13 @@ func SpecOrTriggerChanged() predicate.Predicate {
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return true },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			if e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
+			if e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() ||
+				e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
 				return true
 			}
 			confirmed := (protection(e.ObjectOld) == nil) != (protection(e.ObjectNew) == nil)
-			return triggersOf(e.ObjectOld) != triggersOf(e.ObjectNew) || (confirmed && !e.ObjectNew.GetDeletionTimestamp().IsZero()) ||
+			return triggersOf(e.ObjectOld) != triggersOf(e.ObjectNew) ||
+				(confirmed && !e.ObjectNew.GetDeletionTimestamp().IsZero()) ||
 				e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 		},
 	}

@@ -50,7 +50,8 @@ func TestJudge(t *testing.T) {
 			if v.status != x.status || v.reason != x.reason || v.reconciling != x.moving || v.stalled != x.stuck {
 				t.Errorf("got %+v", v)
 			}
-			if got := v.next(pace, 0); got.RequeueAfter != x.result.RequeueAfter || (got.Priority == nil) != (x.result.Priority == nil) {
+			if got := v.next(pace, 0); got.RequeueAfter != x.result.RequeueAfter ||
+				(got.Priority == nil) != (x.result.Priority == nil) {
 				t.Errorf("result %+v, want %+v", got, x.result)
 			}
 		})
@@ -119,21 +120,30 @@ func newBench(t *testing.T, change func(*v1alpha1.S3Bucket)) *bench {
 	if err := v1alpha1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
-	obj := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", Generation: 3, CreationTimestamp: metav1.Time{Time: noon.Add(-time.Minute)}}}
+	obj := &v1alpha1.S3Bucket{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", Generation: 3, CreationTimestamp: metav1.Time{
+			Time: noon.Add(-time.Minute),
+		}},
+	}
 	if change != nil {
 		change(obj)
 	}
 	b := &bench{t: t, events: events.NewFakeRecorder(50), work: &work{}, key: client.ObjectKeyFromObject(obj)}
-	b.client = fake.NewClientBuilder().WithScheme(s).WithObjects(obj).WithStatusSubresource(obj).WithInterceptorFuncs(interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			b.writes++
-			return c.Patch(ctx, o, p, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			b.writes++
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-	}).Build()
+	b.client = fake.NewClientBuilder().WithScheme(s).WithObjects(obj).WithStatusSubresource(obj).WithInterceptorFuncs(
+		interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch,
+				opts ...client.PatchOption,
+			) error {
+				b.writes++
+				return c.Patch(ctx, o, p, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption,
+			) error {
+				b.writes++
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+		}).Build()
 	b.loop = &Reconciler[*v1alpha1.S3Bucket]{
 		Kind: "S3Bucket", Client: b.client, Events: b.events, KindReconciler: b.work,
 		Schedule: Schedule{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
@@ -200,7 +210,8 @@ func TestEventsTellChangesOnly(t *testing.T) {
 	if told := b.told(); len(told) != 2 || !strings.HasPrefix(told[0], "Warning AccessDenied") {
 		t.Errorf("events %q", told)
 	}
-	if !meta.IsStatusConditionTrue(obj.Status.Conditions, v1alpha1.ConditionStalled) || obj.Status.ObservedGeneration != 3 {
+	if !meta.IsStatusConditionTrue(obj.Status.Conditions, v1alpha1.ConditionStalled) ||
+		obj.Status.ObservedGeneration != 3 {
 		t.Errorf("status %+v", obj.Status)
 	}
 	obj = b.pass(errors.New("boom"))
@@ -260,7 +271,8 @@ func TestPauseStopsWorkAndKeepsReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	obj = b.pass(nil)
-	if b.work.synced != 1 || !obj.Status.Ready || !meta.IsStatusConditionTrue(obj.Status.Conditions, v1alpha1.ConditionPaused) {
+	if b.work.synced != 1 || !obj.Status.Ready ||
+		!meta.IsStatusConditionTrue(obj.Status.Conditions, v1alpha1.ConditionPaused) {
 		t.Errorf("synced %d times, status %+v", b.work.synced, obj.Status)
 	}
 	obj.Annotations = nil
@@ -309,7 +321,8 @@ func TestWhatWasReleasedIsNotReleasedAgain(t *testing.T) {
 		}
 		return old
 	}
-	if result, err := b.loop.Reconcile(t.Context(), behind()); err != nil || result.RequeueAfter != conflictRetry || b.work.released != 1 {
+	if result, err := b.loop.Reconcile(t.Context(), behind()); err != nil || result.RequeueAfter != conflictRetry ||
+		b.work.released != 1 {
 		t.Fatalf("result %+v, error %v, released %d times", result, err, b.work.released)
 	}
 	edited := behind()

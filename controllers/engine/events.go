@@ -20,12 +20,18 @@ type pendingEvent struct {
 // Normal records a Normal event. action is what was done, such as the name of a call: Kubernetes merges events with the
 // same object, reason and action, whatever their text.
 func (e *Events) Normal(reason, action, format string, args ...any) {
-	e.list = append(e.list, pendingEvent{kind: corev1.EventTypeNormal, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
+	e.list = append(e.list, pendingEvent{
+		kind: corev1.EventTypeNormal, reason: reason, action: action,
+		message: truncate(fmt.Sprintf(format, args...)),
+	})
 }
 
 // Warning records a Warning event that somebody should act on; see Normal.
 func (e *Events) Warning(reason, action, format string, args ...any) {
-	e.list = append(e.list, pendingEvent{kind: corev1.EventTypeWarning, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
+	e.list = append(e.list, pendingEvent{
+		kind: corev1.EventTypeWarning, reason: reason, action: action,
+		message: truncate(fmt.Sprintf(format, args...)),
+	})
 }
 
 // Repaired records a Warning event for a foreign change that was repaired, and counts it.

@@ -40,9 +40,11 @@ func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass)
 // requires the confirmation from people; the deletion of a namespace deletes its objects without it.
 func protection(obj client.Object) error {
 	notes := obj.GetAnnotations()
-	if notes[v1alpha1.AnnotationDeletionProtection] != "true" || notes[v1alpha1.AnnotationConfirmDeletion] == obj.GetName() {
+	if notes[v1alpha1.AnnotationDeletionProtection] != "true" ||
+		notes[v1alpha1.AnnotationConfirmDeletion] == obj.GetName() {
 		return nil
 	}
-	return Blocked(v1alpha1.ReasonDeletionProtected, "the annotation %s protects this object, and its deletion was not confirmed; nothing was deleted. To have it deleted, set the annotation %s=%s, or remove %[1]s",
+	return Blocked(v1alpha1.ReasonDeletionProtected, "the annotation %s protects this object, and its deletion was "+
+		"not confirmed; nothing was deleted. To have it deleted, set the annotation %s=%s, or remove %[1]s",
 		v1alpha1.AnnotationDeletionProtection, v1alpha1.AnnotationConfirmDeletion, obj.GetName())
 }

@@ -94,7 +94,8 @@ func (r *Reconciler[T]) scheduleFor(obj T, e *Events) Schedule {
 		return schedule
 	}
 	if last, ok := r.Records.last(r.Kind, obj); !ok || last.triggers != triggersOf(obj) { // reported once
-		e.Warning(v1alpha1.ReasonInvalidAnnotation, "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
+		e.Warning(v1alpha1.ReasonInvalidAnnotation, "Reconcile", "%s: %q is not a duration of at least %s, such as "+
+			"10m; the operator's default of %s holds",
 			v1alpha1.AnnotationAuditInterval, text, shortestAudit, schedule.Resync)
 	}
 	return schedule
@@ -140,7 +141,8 @@ func (c conditionWriter) toggle(kind string, on bool, reason, message string) {
 }
 
 func setPaused[T Object](obj T, now time.Time) {
-	conditionWriter{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue, v1alpha1.ReasonPaused,
+	conditionWriter{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue,
+		v1alpha1.ReasonPaused,
 		"the annotation "+v1alpha1.AnnotationPaused+" stops all work on this object; remove it to go on")
 }
 

@@ -31,7 +31,11 @@ func TestWhatIsReadyAfterItsFirstPassSendsNoEvents(t *testing.T) {
 	b.pass(Wait("Creating", 0, "soon"))
 	b.work.made = ""
 	b.pass(nil)
-	if told := b.told(); !slices.Equal(told, []string{"Normal Created bucket b", "Normal Creating soon", "Normal InSync everything is as the spec asks"}) {
+	if told := b.told(); !slices.Equal(
+		told, []string{
+			"Normal Created bucket b", "Normal Creating soon",
+			"Normal InSync everything is as the spec asks",
+		}) {
 		t.Errorf("events of two passes %q", told)
 	}
 }

@@ -41,7 +41,8 @@ func (r *Reconciler[T]) recordHistory(ctx context.Context, obj T, pass *Pass) {
 		return
 	}
 	historyFailures.WithLabelValues(r.Kind).Inc()
-	pass.Warning(v1alpha1.ReasonHistoryNotRecorded, "Record", "this version is not in the history of the resource yet: %v; Portico tries again at the next check", err)
+	pass.Warning(v1alpha1.ReasonHistoryNotRecorded, "Record", "this version is not in the history of the resource "+
+		"yet: %v; Portico tries again at the next check", err)
 }
 
 // record records the generation of obj, unless its status says that this was done. The next pass retries a failed
@@ -87,10 +88,15 @@ func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1
 	}
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: obj.GetNamespace(), Name: fmt.Sprintf("portico-%s-%d", obj.GetUID(), obj.GetGeneration()), Annotations: notes,
-			Labels: map[string]string{v1alpha1.LabelHistoryOf: string(obj.GetUID()), "app.kubernetes.io/managed-by": "portico"},
+			Namespace: obj.GetNamespace(), Name: fmt.Sprintf("portico-%s-%d", obj.GetUID(), obj.GetGeneration()),
+			Annotations: notes,
+			Labels: map[string]string{
+				v1alpha1.LabelHistoryOf:        string(obj.GetUID()),
+				"app.kubernetes.io/managed-by": "portico",
+			},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: obj.GetName(), UID: obj.GetUID(), Controller: new(true),
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: obj.GetName(), UID: obj.GetUID(),
+				Controller: new(true),
 			}},
 		},
 		Data: runtime.RawExtension{Raw: data}, Revision: obj.GetGeneration(),
@@ -203,7 +209,9 @@ func (h *History) trim(ctx context.Context, obj client.Object) error {
 	}
 	all := &metav1.PartialObjectMetadataList{}
 	all.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ControllerRevisionList"))
-	err := h.APIReader.List(ctx, all, client.InNamespace(obj.GetNamespace()), client.MatchingLabels{v1alpha1.LabelHistoryOf: string(obj.GetUID())})
+	err := h.APIReader.List(ctx, all, client.InNamespace(obj.GetNamespace()), client.MatchingLabels{
+		v1alpha1.LabelHistoryOf: string(obj.GetUID()),
+	})
 	if err != nil {
 		return fmt.Errorf("list the history: %w", err)
 	}

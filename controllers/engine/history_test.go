@@ -33,26 +33,29 @@ func newArchive(t *testing.T, live client.Object) *archive {
 		t.Fatal(err)
 	}
 	a := &archive{t: t}
-	a.client = fake.NewClientBuilder().WithScheme(s).WithObjects(live).WithReturnManagedFields().WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if a.calls = append(a.calls, "create "+o.GetName()); a.fail != nil {
-				return a.fail
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			a.calls = append(a.calls, "get "+key.Name)
-			return c.Get(ctx, key, o, opts...)
-		},
-		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-			a.calls = append(a.calls, "list")
-			return c.List(ctx, l, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			a.calls = append(a.calls, "delete "+o.GetName())
-			return c.Delete(ctx, o, opts...)
-		},
-	}).Build()
+	a.client = fake.NewClientBuilder().WithScheme(s).WithObjects(live).WithReturnManagedFields().WithInterceptorFuncs(
+		interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				if a.calls = append(a.calls, "create "+o.GetName()); a.fail != nil {
+					return a.fail
+				}
+				return c.Create(ctx, o, opts...)
+			},
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+				opts ...client.GetOption,
+			) error {
+				a.calls = append(a.calls, "get "+key.Name)
+				return c.Get(ctx, key, o, opts...)
+			},
+			List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+				a.calls = append(a.calls, "list")
+				return c.List(ctx, l, opts...)
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+				a.calls = append(a.calls, "delete "+o.GetName())
+				return c.Delete(ctx, o, opts...)
+			},
+		}).Build()
 	return a
 }
 
@@ -74,8 +77,9 @@ func (a *archive) revisions() map[int64]appsv1.ControllerRevision {
 // ownedFields returns a managed fields entry of the main resource, or of the subresource sub.
 func ownedFields(manager, sub, fields string, at time.Time) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
-		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: sub, APIVersion: v1alpha1.GroupVersion.String(),
-		Time: &metav1.Time{Time: at}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: sub,
+		APIVersion: v1alpha1.GroupVersion.String(),
+		Time:       &metav1.Time{Time: at}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
@@ -83,9 +87,13 @@ func ownedFields(manager, sub, fields string, at time.Time) metav1.ManagedFields
 func changed(generation int64) *v1alpha1.S3Bucket {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "n", Name: "b", UID: "u", Generation: generation,
-		Annotations: map[string]string{v1alpha1.AnnotationChangedBy: "oidc:jane", v1alpha1.AnnotationChangedGeneration: fmt.Sprint(generation)},
+		Annotations: map[string]string{
+			v1alpha1.AnnotationChangedBy:         "oidc:jane",
+			v1alpha1.AnnotationChangedGeneration: fmt.Sprint(generation),
+		},
 		ManagedFields: []metav1.ManagedFieldsEntry{
-			ownedFields("portico-portal", "", `{"f:spec":{}}`, noon.Add(-time.Hour)), ownedFields("kubectl-edit", "", `{"f:spec":{"f:tags":{}}}`, noon),
+			ownedFields("portico-portal", "", `{"f:spec":{}}`, noon.Add(-time.Hour)),
+			ownedFields("kubectl-edit", "", `{"f:spec":{"f:tags":{}}}`, noon),
 			ownedFields("portico-operator", "", `{"f:metadata":{"f:finalizers":{}}}`, noon.Add(time.Minute)),
 			ownedFields("portico-operator", "status", `{"f:spec":{}}`, noon.Add(time.Minute)),
 		},
@@ -107,14 +115,17 @@ func TestAGenerationIsRecordedOnce(t *testing.T) {
 	}
 	r, ok := a.revisions()[2]
 	owner := metav1.GetControllerOf(&r)
-	if !ok || owner == nil || owner.UID != "u" || owner.Kind != "S3Bucket" || owner.Name != "b" || r.Labels[v1alpha1.LabelHistoryOf] != "u" {
+	if !ok || owner == nil || owner.UID != "u" || owner.Kind != "S3Bucket" || owner.Name != "b" ||
+		r.Labels[v1alpha1.LabelHistoryOf] != "u" {
 		t.Fatalf("recorded %+v", r.ObjectMeta)
 	}
-	want := "map[portico.dev/changed-at:2026-01-02T12:00:00Z portico.dev/changed-by:oidc:jane portico.dev/changed-with:kubectl-edit]"
+	want := "map[portico.dev/changed-at:2026-01-02T12:00:00Z portico.dev/changed-by:oidc:jane " +
+		"portico.dev/changed-with:kubectl-edit]"
 	if got := fmt.Sprint(r.Annotations); got != want {
 		t.Errorf("annotations %s, want %s", got, want)
 	}
-	if !strings.Contains(string(r.Data.Raw), `"tags":{"generation":"2"}`) || strings.Contains(string(r.Data.Raw), "status") {
+	if !strings.Contains(string(r.Data.Raw), `"tags":{"generation":"2"}`) ||
+		strings.Contains(string(r.Data.Raw), "status") {
 		t.Errorf("data %s", r.Data.Raw)
 	}
 }
@@ -207,7 +218,8 @@ func TestOfTwoChangesWithinASecondTheWayIsNotKnown(t *testing.T) {
 	if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.revisions()[3].Annotations; got[v1alpha1.AnnotationChangedWith] != "portico-portal" || got[v1alpha1.AnnotationChangedGeneration] != "3" {
+	if got := a.revisions()[3].Annotations; got[v1alpha1.AnnotationChangedWith] != "portico-portal" ||
+		got[v1alpha1.AnnotationChangedGeneration] != "3" {
 		t.Errorf("admission has noted the way: %v", got)
 	}
 }
@@ -235,7 +247,8 @@ func TestASpecThatIsTooLargeIsNotRecorded(t *testing.T) {
 	obj := changed(2)
 	obj.Spec.Tags["large"] = v1alpha1.TagValue(strings.Repeat("x", maxRecorded))
 	a := newArchive(t, obj)
-	if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil || len(a.revisions()) != 0 || obj.Status.RecordedGeneration != 2 {
+	if err := a.history().record(t.Context(), "S3Bucket", obj); err != nil || len(a.revisions()) != 0 ||
+		obj.Status.RecordedGeneration != 2 {
 		t.Errorf("%v, %d records, recorded %d", err, len(a.revisions()), obj.Status.RecordedGeneration)
 	}
 }
@@ -251,11 +264,13 @@ func TestAHistoryThatCannotBeWrittenIsToldAndTriedAgain(t *testing.T) {
 		t.Errorf("the pass went on with %+v", obj.Status)
 	}
 	told := b.told()
-	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning HistoryNotRecorded") || !strings.Contains(told[0], "exceeded quota") {
+	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning HistoryNotRecorded") ||
+		!strings.Contains(told[0], "exceeded quota") {
 		t.Errorf("told %q", told)
 	}
 	a.fail = nil
-	if obj = b.pass(nil); obj.Status.RecordedGeneration != obj.Generation || len(a.revisions()) != 1 || len(b.told()) != 0 {
+	if obj = b.pass(nil); obj.Status.RecordedGeneration != obj.Generation || len(a.revisions()) != 1 ||
+		len(b.told()) != 0 {
 		t.Errorf("recorded %d, %d records", obj.Status.RecordedGeneration, len(a.revisions()))
 	}
 	b.writes, a.calls = 0, nil
@@ -265,11 +280,14 @@ func TestAHistoryThatCannotBeWrittenIsToldAndTriedAgain(t *testing.T) {
 }
 
 func TestWhatChangesWhilePausedIsRecorded(t *testing.T) {
-	b := newBench(t, func(o *v1alpha1.S3Bucket) { o.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
+	b := newBench(t, func(o *v1alpha1.S3Bucket) {
+		o.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+	})
 	a := newArchive(t, b.read())
 	b.loop.History = a.history()
 	if obj := b.pass(nil); obj.Status.RecordedGeneration != 3 || len(a.revisions()) != 1 || b.work.synced != 0 {
-		t.Errorf("recorded %d, %d records, %d passes of the kind", obj.Status.RecordedGeneration, len(a.revisions()), b.work.synced)
+		t.Errorf("recorded %d, %d records, %d passes of the kind", obj.Status.RecordedGeneration, len(a.revisions()),
+			b.work.synced)
 	}
 }
 

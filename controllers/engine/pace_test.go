@@ -29,7 +29,9 @@ func paced(t *testing.T) (*bench, *time.Time) {
 	t.Helper()
 	b, now := newBench(t, nil), noon
 	b.loop.Records = &Records{}
-	b.loop.Schedule = Schedule{Resync: time.Hour, Now: func() time.Time { return now }, Jitter: func() float64 { return .5 }}
+	b.loop.Schedule = Schedule{Resync: time.Hour, Now: func() time.Time { return now }, Jitter: func() float64 {
+		return .5
+	}}
 	return b, &now
 }
 
@@ -39,7 +41,10 @@ func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	b, now := paced(t)
 	denied := func(int) error { return Blocked("AccessDenied", "s3:CreateBucket is denied") }
 	got := b.pauses(now, 7, denied)
-	want := []time.Duration{30 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute}
+	want := []time.Duration{
+		30 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
+		5 * time.Minute, 5 * time.Minute,
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("pauses %v, want %v", got, want)
 	}
@@ -62,14 +67,18 @@ func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 func TestAPassThatEndsWellMayAskForAnEarlierOne(t *testing.T) {
 	b, now := paced(t)
 	well := func(int) error { return nil }
-	for again, want := range map[time.Duration]time.Duration{0: time.Hour, 10 * time.Minute: 10 * time.Minute, 2 * time.Hour: time.Hour} {
+	for again, want := range map[time.Duration]time.Duration{
+		0: time.Hour, 10 * time.Minute: 10 * time.Minute, 2 * time.Hour: time.Hour,
+	} {
 		b.work.again = again
 		if got := b.pauses(now, 1, well); got[0] != want {
 			t.Errorf("%s: it looks again after %s", again, got[0])
 		}
 	}
 	b.work.again = time.Second
-	if got := b.pauses(now, 1, func(int) error { return Wait("Creating", time.Minute, "soon") }); got[0] != time.Minute {
+	if got := b.pauses(now, 1, func(int) error {
+		return Wait("Creating", time.Minute, "soon")
+	}); got[0] != time.Minute {
 		t.Errorf("while it waits: %s", got[0])
 	}
 }

@@ -25,7 +25,10 @@ func (r *Reconciler[T]) pause(ctx context.Context, before, obj T, pass *Pass) (c
 	}
 	r.sendEvents(obj, &pass.Events)
 	setPaused(obj, r.Schedule.Now())
-	r.Records.add(r.Kind, obj, passResult{at: r.Schedule.Now(), reason: v1alpha1.ReasonPaused, message: "all work on this object is stopped"})
+	r.Records.add(r.Kind, obj, passResult{
+		at: r.Schedule.Now(), reason: v1alpha1.ReasonPaused,
+		message: "all work on this object is stopped",
+	})
 	result, err := requeueOnConflict(client.IgnoreNotFound(r.patchStatus(ctx, before, obj)))
 	if wait, ok := AsWait(withdrawn); ok {
 		return ctrl.Result{RequeueAfter: r.Schedule.poll(wait.After)}, err

@@ -34,7 +34,10 @@ func TestAPauseTakesAwayWhatIsNotAllowed(t *testing.T) {
 		err   error
 		again time.Duration
 		fails bool
-	}{"done": {nil, 0, false}, "it waits": {Wait("Settling", time.Minute, "in a moment"), time.Minute, false}, "it fails": {boom, 0, true}} {
+	}{
+		"done": {nil, 0, false}, "it waits": {Wait("Settling", time.Minute, "in a moment"), time.Minute, false},
+		"it fails": {boom, 0, true},
+	} {
 		worked, withdrew := 0, 0
 		b := newBench(t, func(obj *v1alpha1.S3Bucket) {
 			obj.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}

@@ -228,7 +228,8 @@ func (r *Records) lastObserved(kind string, obj client.Object) time.Time {
 // anything since, and the pass is only due by time.
 func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
 	last, ok := r.last(kind, obj)
-	return ok && last.UID == obj.GetUID() && last.Reason == v1alpha1.ReasonInSync && last.generation == obj.GetGeneration() &&
+	return ok && last.UID == obj.GetUID() && last.Reason == v1alpha1.ReasonInSync &&
+		last.generation == obj.GetGeneration() &&
 		last.triggers == triggersOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
 }
 

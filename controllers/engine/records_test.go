@@ -107,7 +107,8 @@ func TestTheFirstPassAuditsOnlyWhatIsAmiss(t *testing.T) {
 		if row.wasReady {
 			obj.Status.FirstReadyTime = &metav1.Time{Time: noon}
 		}
-		if got := (&Reconciler[*v1alpha1.S3Bucket]{Kind: "S3Bucket", Records: &Records{}}).isAudit(obj); got != row.want {
+		if got := (&Reconciler[*v1alpha1.S3Bucket]{Kind: "S3Bucket", Records: &Records{}}).isAudit(
+			obj); got != row.want {
 			t.Errorf("%s: an audit is %v", name, got)
 		}
 	}
@@ -116,14 +117,17 @@ func TestTheFirstPassAuditsOnlyWhatIsAmiss(t *testing.T) {
 func TestRecordsTellOfPlansAndFailures(t *testing.T) {
 	r, obj := &Records{}, recorded()
 	key := client.ObjectKeyFromObject(obj)
-	r.add("S3Bucket", obj, passResult{at: noon, reason: v1alpha1.ReasonFailed, failed: true, plan: []PlannedAction{{Name: "CreateBucket (bucket b)"}}})
+	r.add("S3Bucket", obj, passResult{at: noon, reason: v1alpha1.ReasonFailed, failed: true, plan: []PlannedAction{
+		{Name: "CreateBucket (bucket b)"},
+	}})
 	r.add("S3Bucket", obj, passResult{at: noon.Add(time.Minute), reason: v1alpha1.ReasonFailed, failed: true})
 	one, _ := r.Get("S3Bucket", key)
 	if one.Passes != 2 || one.Failures != 2 || one.NextCheck != nil || one.LastPlan == nil || one.LastPlan.At != noon {
 		t.Errorf("after two failures: %+v", one)
 	}
 	r.add("S3Bucket", obj, passResult{at: noon.Add(2 * time.Minute), reason: v1alpha1.ReasonInSync, next: time.Hour})
-	if one, _ = r.Get("S3Bucket", key); one.Failures != 0 || !one.NextCheck.Equal(noon.Add(62*time.Minute)) || one.LastPlan == nil {
+	if one, _ = r.Get("S3Bucket", key); one.Failures != 0 || !one.NextCheck.Equal(noon.Add(62*time.Minute)) ||
+		one.LastPlan == nil {
 		t.Errorf("after success: %+v", one)
 	}
 	other := recorded()
@@ -160,7 +164,8 @@ func TestTheEngineMarksRoutinePasses(t *testing.T) {
 		t.Error("a pass whose time has come is not routine")
 	}
 	b.pass(errors.New("x"))
-	if one, ok := b.loop.Records.Get("S3Bucket", b.key); !ok || one.Failures != 1 || one.Reason != v1alpha1.ReasonFailed {
+	if one, ok := b.loop.Records.Get("S3Bucket", b.key); !ok || one.Failures != 1 ||
+		one.Reason != v1alpha1.ReasonFailed {
 		t.Errorf("record %+v", one)
 	}
 }
@@ -179,7 +184,10 @@ func TestALookThatIsNotRoutineIsRemembered(t *testing.T) {
 }
 
 func TestTheAuditIntervalIsTheObjectsToChoose(t *testing.T) {
-	for text, want := range map[string]time.Duration{"": time.Hour, "10m": 10 * time.Minute, "1s": time.Hour, "soon": time.Hour} {
+	for text, want := range map[string]time.Duration{
+		"": time.Hour, "10m": 10 * time.Minute, "1s": time.Hour,
+		"soon": time.Hour,
+	} {
 		r, b := &Reconciler[*v1alpha1.S3Bucket]{Schedule: Schedule{Resync: time.Hour}}, recorded()
 		b.Annotations = map[string]string{v1alpha1.AnnotationAuditInterval: text}
 		notes := &Events{}

@@ -21,7 +21,10 @@ func TestRefusalsAreRememberedUntilAnEdit(t *testing.T) {
 		if p.LastRefusal(tag, start.Add(at)) == nil && refused {
 			p.Refused(tag, denied, start.Add(at))
 		}
-		records.add("S3Bucket", obj, passResult{at: start.Add(at), plan: p.plan, refused: p.refused, reason: v1alpha1.ReasonInvalidSpec})
+		records.add("S3Bucket", obj, passResult{
+			at: start.Add(at), plan: p.plan, refused: p.refused,
+			reason: v1alpha1.ReasonInvalidSpec,
+		})
 	}
 	recalled := func(at time.Duration) error {
 		return (&Pass{refusedBefore: records.refusedOf("S3Bucket", obj)}).LastRefusal(tag, start.Add(at))

@@ -29,7 +29,8 @@ const (
 )
 
 var reasonLabel = metric.Label{
-	Name: "reason", Of: "the reason of the Ready condition, " + ReasonUnchecked + " before the first pass; the most frequent " +
+	Name: "reason", Of: "the reason of the Ready condition, " + ReasonUnchecked +
+		" before the first pass; the most frequent " +
 		strconv.Itoa(mostReasons) + " of each kind, others are " + ReasonOther, Most: mostReasons + 1,
 }
 
@@ -39,12 +40,17 @@ var (
 		Labels: []metric.Label{metric.Kind(), {Name: "ready", Values: []string{"false", "true"}}},
 	})
 	notReadyDesc = metric.Collected(metric.Info{
-		Name: "portico_not_ready_resources", Source: metric.Operator, Labels: []metric.Label{metric.Kind(), reasonLabel},
+		Name: "portico_not_ready_resources", Source: metric.Operator, Labels: []metric.Label{
+			metric.Kind(), reasonLabel,
+		},
 		Help: "Objects that are not Ready. What is paused or being deleted is not among them.",
 	})
 	notReadyAgeDesc = metric.Collected(metric.Info{
-		Name: "portico_not_ready_oldest_age_seconds", Source: metric.Operator, Labels: []metric.Label{metric.Kind(), reasonLabel},
-		Help: "How long the object has not been Ready that is the oldest of those, since its Ready condition last changed its status.",
+		Name: "portico_not_ready_oldest_age_seconds", Source: metric.Operator, Labels: []metric.Label{
+			metric.Kind(), reasonLabel,
+		},
+		Help: "How long the object has not been Ready that is the oldest of those, since its Ready condition last " +
+			"changed its status.",
 	})
 	deletingDesc = metric.Collected(metric.Info{
 		Name: "portico_deleting_resources", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
@@ -64,7 +70,8 @@ var collectedKinds struct {
 	kinds []schema.GroupVersionKind
 }
 
-var resourceCollector = NewCacheCollector(collectResources, resourcesDesc, notReadyDesc, notReadyAgeDesc, deletingDesc, deletingAgeDesc)
+var resourceCollector = NewCacheCollector(collectResources, resourcesDesc, notReadyDesc, notReadyAgeDesc, deletingDesc,
+	deletingAgeDesc)
 
 // collectKind adds gvk to the kinds counted in mgr's cache.
 func collectKind(mgr ctrl.Manager, gvk schema.GroupVersionKind, now func() time.Time) {

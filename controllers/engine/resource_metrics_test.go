@@ -21,7 +21,12 @@ import (
 func unready(reason string, since time.Duration) *v1alpha1.S3Bucket {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: noon.Add(-time.Hour)}}}
 	if reason != "" {
-		b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.Time{Time: noon.Add(-since)}}}
+		b.Status.Conditions = []metav1.Condition{
+			{
+				Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason,
+				LastTransitionTime: metav1.Time{Time: noon.Add(-since)},
+			},
+		}
 	}
 	return b
 }
@@ -74,7 +79,8 @@ func TestResourcesAreCountedByWhatTheyWaitFor(t *testing.T) {
 		"resources{S3Bucket,false} 5",
 		"resources{S3Bucket,true} 1",
 	}
-	if got := counts(t, ready, paused, deleting, unready("Throttled", time.Minute), unready("Throttled", 5*time.Minute), unready("", 0)); !slices.Equal(got, want) {
+	if got := counts(t, ready, paused, deleting, unready("Throttled", time.Minute), unready("Throttled", 5*time.Minute),
+		unready("", 0)); !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
 }
@@ -88,7 +94,10 @@ func TestReasonsBeyondTheBoundAreOneTogether(t *testing.T) {
 		}
 	}
 	got := counts(t, all...)
-	for _, want := range []string{"not_ready_resources{S3Bucket,Other} 3", "not_ready_oldest_age_seconds{S3Bucket,Other} 22", "not_ready_resources{S3Bucket,Reason19} 2"} {
+	for _, want := range []string{
+		"not_ready_resources{S3Bucket,Other} 3",
+		"not_ready_oldest_age_seconds{S3Bucket,Other} 22", "not_ready_resources{S3Bucket,Reason19} 2",
+	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, strings.Join(got, "\n"))
 		}
@@ -109,10 +118,13 @@ func (r replica) Elected() <-chan struct{} { return r.elected }
 
 func TestOnlyTheLeaderCounts(t *testing.T) {
 	desc := prometheus.NewDesc("portico_test", "test", nil, nil)
-	s := &CacheCollector{descs: []*prometheus.Desc{desc}, read: func(_ context.Context, _ client.Reader, out chan<- prometheus.Metric) error {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, 1)
-		return nil
-	}}
+	s := &CacheCollector{
+		descs: []*prometheus.Desc{desc},
+		read: func(_ context.Context, _ client.Reader, out chan<- prometheus.Metric) error {
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, 1)
+			return nil
+		},
+	}
 	collected := func() int {
 		out := make(chan prometheus.Metric, 2)
 		s.Collect(out)

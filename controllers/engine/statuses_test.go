@@ -38,7 +38,8 @@ func edited(b *v1alpha1.S3Bucket) { b.Generation++ }
 
 var (
 	creating = Wait("Creating", time.Minute, "AWS is making it")
-	blocked  = Blocked("AccessDenied", "S3 CreateBucket: AccessDenied: no. The provider's identity lacks this permission")
+	blocked  = Blocked("AccessDenied", "S3 CreateBucket: AccessDenied: no. The provider's identity lacks this "+
+		"permission")
 )
 
 var situations = []situation{
@@ -109,7 +110,8 @@ func TestStatusesForTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = append([]byte("# Written by go test ./controllers/engine -run TestStatusesForTools -update: what the engine makes of each situation.\n"), text...)
+	text = append([]byte("# Written by go test ./controllers/engine -run TestStatusesForTools -update: what the "+
+		"engine makes of each situation.\n"), text...)
 	if *update {
 		if err := os.WriteFile(statusesFile, text, 0o600); err != nil {
 			t.Fatal(err)

@@ -43,7 +43,8 @@ func TestAPassIsASpan(t *testing.T) {
 		for _, a := range got[0].Attributes {
 			values[string(a.Key)] = a.Value.AsString()
 		}
-		if values["portico.outcome"] != x.want || values["portico.kind"] != "S3Bucket" || values["k8s.namespace.name"] != "n" || values["portico.name"] != "b" || len(values) != 4 {
+		if values["portico.outcome"] != x.want || values["portico.kind"] != "S3Bucket" ||
+			values["k8s.namespace.name"] != "n" || values["portico.name"] != "b" || len(values) != 4 {
 			t.Errorf("attributes %v, want the outcome %s", values, x.want)
 		}
 	}
@@ -60,7 +61,9 @@ func TestOutcomesThatNoConditionHas(t *testing.T) {
 	if got := r.traceOutcome(paused, false); got != "Paused" {
 		t.Errorf("a paused object: %s", got)
 	}
-	deleted.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "BucketNotEmpty"}}
+	deleted.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "BucketNotEmpty"},
+	}
 	if got := r.traceOutcome(deleted, true); got != "BucketNotEmpty" {
 		t.Errorf("an object that waits for its release: %s", got)
 	}

@@ -34,9 +34,15 @@ func (v verdict) failed() bool {
 // judge maps an outcome to a verdict; it is a pure function. everReady and deleting are properties of the object.
 func judge(outcome error, everReady, deleting bool, schedule Schedule) verdict {
 	if outcome == nil {
-		return verdict{status: metav1.ConditionTrue, reason: v1alpha1.ReasonInSync, message: "everything is as the spec asks", requeueAfter: schedule.Resync}
+		return verdict{
+			status: metav1.ConditionTrue, reason: v1alpha1.ReasonInSync,
+			message: "everything is as the spec asks", requeueAfter: schedule.Resync,
+		}
 	}
-	v := verdict{status: metav1.ConditionFalse, reason: v1alpha1.ReasonFailed, message: outcome.Error(), reconciling: true}
+	v := verdict{
+		status: metav1.ConditionFalse, reason: v1alpha1.ReasonFailed, message: outcome.Error(),
+		reconciling: true,
+	}
 	wait, ok := AsWait(outcome)
 	switch {
 	case ok && wait.Stalled:

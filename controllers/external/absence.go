@@ -13,7 +13,8 @@ import (
 func (r *reconciliation[T, S]) handleAbsence() error {
 	_, status := r.obj.AWS()
 	if len(r.taken) > 0 {
-		return engine.Wait(v1alpha1.ReasonCreating, 2*time.Second, "%s was accepted; waiting until the resource shows", r.last())
+		return engine.Wait(v1alpha1.ReasonCreating, 2*time.Second, "%s was accepted; waiting until the resource shows",
+			r.last())
 	}
 	if status.ARN == "" && (!r.Stateful || !wasKept(r.obj)) {
 		return nil
@@ -24,17 +25,20 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		return nil
 	}
 	if !r.isAbsent(r.Adapter, status) {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was created or changed a short time ago, so that may pass", lostName(status))
+		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was created or changed a "+
+			"short time ago, so that may pass", lostName(status))
 	}
 	next := fmt.Sprint(status.Recreations + 1)
 	if r.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
-		r.pass.Normal(v1alpha1.ReasonRecreateAcknowledged, "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", lostName(status))
+		r.pass.Normal(v1alpha1.ReasonRecreateAcknowledged, "Recreate", "%s is gone; a new, empty one takes its place "+
+			"as acknowledged", lostName(status))
 		status.Recreations++
 		status.ARN = "" // saved before the creation
 		return nil
 	}
 	return engine.Blocked(v1alpha1.ReasonExternallyDeleted,
-		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s on this object; to give it up delete this object",
+		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s "+
+			"on this object; to give it up delete this object",
 		lostName(status), v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 

@@ -17,7 +17,8 @@ func TestAStatelessResourceIsMadeAgain(t *testing.T) {
 	if err := work.Reconcile(t.Context(), b, notes); err != nil {
 		t.Fatal(err)
 	}
-	if told := strings.Join(notes.Strings(), ""); !strings.Contains(told, "Recreated") || !slices.Equal(w.writes, []string{"Create"}) {
+	if told := strings.Join(notes.Strings(), ""); !strings.Contains(told, "Recreated") ||
+		!slices.Equal(w.writes, []string{"Create"}) {
 		t.Errorf("told %q after %v", told, w.writes)
 	}
 	w = &world{want: "a", deaf: true}

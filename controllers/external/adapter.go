@@ -22,7 +22,8 @@ func ObserveOnly(obj Object) bool {
 func Holds(obj Object) bool {
 	_, status := obj.AWS()
 	ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady)
-	lost := ready != nil && (ready.Reason == v1alpha1.ReasonAlreadyExists || ready.Reason == v1alpha1.ReasonOwnershipTagsLost)
+	lost := ready != nil && (ready.Reason == v1alpha1.ReasonAlreadyExists ||
+		ready.Reason == v1alpha1.ReasonOwnershipTagsLost)
 	return status.ARN != "" && status.LastSyncTime != nil && !ObserveOnly(obj) && !lost
 }
 

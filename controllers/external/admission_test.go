@@ -19,7 +19,10 @@ func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
 		actions[n].References = []Reference{{Kind: "key", Name: "theirs"}}
 	}
 	if seen != nil && seen.setting == "b" {
-		actions = append(actions, Action{Name: "Other", Why: "x", Do: func(context.Context) error { l.writes = append(l.writes, "Other"); return nil }})
+		actions = append(actions, Action{Name: "Other", Why: "x", Do: func(context.Context) error {
+			l.writes = append(l.writes, "Other")
+			return nil
+		}})
 	}
 	return actions, err
 }
@@ -39,12 +42,14 @@ func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
 		w := &linked{world{has: row.has, want: "a"}}
 		work := drive(&w.world, nil)
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
-			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Admit: func(_ context.Context, _ *v1alpha1.S3Bucket, refs []Reference) error {
-				if !slices.Equal(refs, []Reference{{"key", "theirs"}}) {
-					t.Errorf("asked about %v", refs)
-				}
-				return refused
-			}}, nil
+			return Connection[*v1alpha1.S3Bucket, thing]{
+				Adapter: w, Admit: func(_ context.Context, _ *v1alpha1.S3Bucket, refs []Reference) error {
+					if !slices.Equal(refs, []Reference{{"key", "theirs"}}) {
+						t.Errorf("asked about %v", refs)
+					}
+					return refused
+				},
+			}, nil
 		}
 		err := work.Reconcile(t.Context(), row.obj, engine.NewPass(nil))
 		if !errors.Is(err, refused) || !slices.Equal(w.writes, row.writes) {
@@ -76,7 +81,8 @@ func TestAnObjectionIsTold(t *testing.T) {
 			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection}, nil
 		}
 		err := work.Reconcile(engine.WithRoutine(t.Context(), true), row.obj, engine.NewPass(nil))
-		if errors.Is(err, objection) != row.err || !slices.Equal(w.writes, row.writes) || (row.has != nil && row.obj.Status.ARN == "") {
+		if errors.Is(err, objection) != row.err || !slices.Equal(w.writes, row.writes) ||
+			(row.has != nil && row.obj.Status.ARN == "") {
 			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
 		}
 	}
@@ -101,7 +107,8 @@ func TestWhatIsObjectedToIsNotWritten(t *testing.T) {
 		w := &world{has: row.has, want: "a", declared: row.declared}
 		work := drive(w, nil)
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
-			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection, Withheld: []string{"size"}}, nil
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection, Withheld: []string{"size"}},
+				nil
 		}
 		err := work.Reconcile(t.Context(), row.obj, engine.NewPass(func(context.Context) error { return nil }))
 		if !errors.Is(err, objection) || !slices.Equal(w.writes, row.writes) {

@@ -132,7 +132,8 @@ func isRefusal(err error) bool {
 
 // accountWide are the reasons of refusals that apply to every call in the account.
 var accountWide = []string{
-	v1alpha1.ReasonCredentialsRejected, v1alpha1.ReasonClockSkew, v1alpha1.ReasonAccountNotReady, v1alpha1.ReasonRegionNotEnabled,
+	v1alpha1.ReasonCredentialsRejected, v1alpha1.ReasonClockSkew, v1alpha1.ReasonAccountNotReady,
+	v1alpha1.ReasonRegionNotEnabled,
 }
 
 func isAccountWide(err error) bool { return slices.Contains(accountWide, engine.ReasonOf(err)) }
@@ -171,7 +172,9 @@ func (r *reconciliation[T, S]) admit(ctx context.Context, a Action) error {
 // withhold returns the objection if it applies to a path that the action writes.
 func (r *reconciliation[T, S]) withhold(a Action) error {
 	for _, path := range r.Withheld {
-		if slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Path == path || strings.HasPrefix(c.Path, path+".") }) {
+		if slices.ContainsFunc(a.Changes, func(c Change) bool {
+			return c.Path == path || strings.HasPrefix(c.Path, path+".")
+		}) {
 			return r.Objection
 		}
 	}
@@ -238,7 +241,9 @@ func planned(actions []Action) []engine.PlannedAction {
 // the repair of a foreign change.
 func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	_, status := r.obj.AWS()
-	expected := !r.settled() || r.pass.WasRefused(a.planned()) || slices.ContainsFunc(a.Changes, func(c Change) bool { return slices.Contains(status.UnappliedFields, c.Path) })
+	expected := !r.settled() || r.pass.WasRefused(a.planned()) || slices.ContainsFunc(a.Changes, func(c Change) bool {
+		return slices.Contains(status.UnappliedFields, c.Path)
+	})
 	switch {
 	case a.Event != nil:
 		a.Event(&r.pass.Events)

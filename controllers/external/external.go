@@ -86,7 +86,10 @@ func (rec Reconciler[T, S]) Reconcile(ctx context.Context, obj T, pass *engine.P
 	}
 	_, status := obj.AWS()
 	rec.correctLastSync(status)
-	r := &reconciliation[T, S]{Reconciler: rec, Connection: c, obj: obj, pass: pass, lastSyncBefore: status.LastSyncTime}
+	r := &reconciliation[T, S]{
+		Reconciler: rec, Connection: c, obj: obj, pass: pass,
+		lastSyncBefore: status.LastSyncTime,
+	}
 	r.forgetSynced()
 	for range maxRounds {
 		if done, err := r.round(ctx); done || err != nil {
@@ -188,7 +191,8 @@ func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) 
 		if _, ok := engine.AsWait(rest); ok && seen != nil {
 			r.Adapter.Report(r.obj, seen)
 		}
-		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) && told.Reason != v1alpha1.ReasonInvalidSpec {
+		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) &&
+			told.Reason != v1alpha1.ReasonInvalidSpec {
 			return left // AWS's response is more informative than the observed state
 		}
 		return joinWaits(left, rest)
@@ -221,7 +225,9 @@ func (r *reconciliation[T, S]) report(ctx context.Context, seen *S) error {
 // this namespace counts as absent, so that other teams' resources stay hidden.
 func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
 	if seen == nil || r.Adapter.Owner(r.obj, seen) == Foreign {
-		return engine.Blocked(v1alpha1.ReasonNotFound, "nothing of this name is there that namespace %[1]s may look at; managementPolicy Observe creates nothing. Correct the name, or ask somebody with access to AWS to tag the resource portico.dev/namespace=%[1]s", r.obj.GetNamespace())
+		return engine.Blocked(v1alpha1.ReasonNotFound, "nothing of this name is there that namespace %[1]s may look "+
+			"at; managementPolicy Observe creates nothing. Correct the name, or ask somebody with access to AWS to "+
+			"tag the resource portico.dev/namespace=%[1]s", r.obj.GetNamespace())
 	}
 	actions, rest := r.Adapter.Plan(r.obj, seen)
 	if err := r.report(ctx, seen); err != nil {
@@ -232,7 +238,8 @@ func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
 		differs = append(differs, a.Why)
 	}
 	if len(differs) > 0 {
-		return engine.Blocked(v1alpha1.ReasonDiffers, "%s; managementPolicy Observe changes nothing", strings.Join(differs, "; "))
+		return engine.Blocked(v1alpha1.ReasonDiffers, "%s; managementPolicy Observe changes nothing",
+			strings.Join(differs, "; "))
 	}
 	return rest
 }

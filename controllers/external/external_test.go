@@ -47,13 +47,16 @@ func (w *world) Owner(_ *v1alpha1.S3Bucket, seen *thing) Owner { return seen.own
 func (w *world) Declared(*v1alpha1.S3Bucket) []string          { return w.declared }
 func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
 	act := func(name string, t thing) []Action {
-		return []Action{{Name: name, Why: "setting → " + t.setting, Changes: w.sets(seen), Do: func(context.Context) error {
-			w.writes = append(w.writes, name)
-			if !w.deaf {
-				w.has = &t
-			}
-			return nil
-		}}}
+		return []Action{{
+			Name: name, Why: "setting → " + t.setting, Changes: w.sets(seen),
+			Do: func(context.Context) error {
+				w.writes = append(w.writes, name)
+				if !w.deaf {
+					w.has = &t
+				}
+				return nil
+			},
+		}}
 	}
 	switch {
 	case seen == nil:
@@ -170,7 +173,8 @@ func TestSync(t *testing.T) {
 			if told := strings.Join(notes.Strings(), "\n"); !strings.Contains(told, x.notes) {
 				t.Errorf("notes %q, want %q", told, x.notes)
 			}
-			if (x.obj.Status.LastSyncTime != nil) != (len(x.writes) > 0) && x.reason == "" && x.obj.Spec.ManagementPolicy == "" {
+			if (x.obj.Status.LastSyncTime != nil) != (len(x.writes) > 0) && x.reason == "" &&
+				x.obj.Spec.ManagementPolicy == "" {
 				t.Errorf("lastSyncTime %v after %v", x.obj.Status.LastSyncTime, x.writes)
 			}
 		})
@@ -199,9 +203,14 @@ func TestWhatIsSavedBeforeItIsDone(t *testing.T) {
 		{"where it is created", world{want: "a"}, bucket(), true, func(b *v1alpha1.S3Bucket) bool {
 			return b.Status.AccountID == "1" && b.Status.LastSyncTime != nil && b.Status.ARN == ""
 		}},
-		{"that its re-creation was acknowledged", world{want: "a"}, acknowledged, true, func(b *v1alpha1.S3Bucket) bool {
-			return b.Status.Recreations == 1 && b.Status.ARN == ""
-		}},
+		{
+			"that its re-creation was acknowledged",
+			world{want: "a"},
+			acknowledged, true,
+			func(b *v1alpha1.S3Bucket) bool {
+				return b.Status.Recreations == 1 && b.Status.ARN == ""
+			},
+		},
 		{"that it is still wanted, before an earlier one's is taken", world{has: &thing{Earlier, "a"}, want: "a"}, bucket(), true, nil},
 		{"and an offered one", world{has: &thing{Offered, "a"}, want: "a"}, bucket(adopting), true, nil},
 		{
@@ -217,7 +226,8 @@ func TestWhatIsSavedBeforeItIsDone(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			failing, saves := x.world, 0
-			err := drive(&failing, nil).Reconcile(t.Context(), x.obj.DeepCopy(), engine.NewPass(func(context.Context) error { return errSave }))
+			err := drive(&failing, nil).Reconcile(t.Context(), x.obj.DeepCopy(),
+				engine.NewPass(func(context.Context) error { return errSave }))
 			if x.saved && (!errors.Is(err, errSave) || len(failing.writes) != 0) {
 				t.Errorf("acted without saving: %v, %v", failing.writes, err)
 			}
@@ -238,7 +248,8 @@ func TestFieldsThatAreDeclaredNoMoreLeaveTheList(t *testing.T) {
 	w := &world{has: &thing{Ours, "a"}, want: "a"}
 	b := bucket(made)
 	b.Status.ManagedFields = []string{"setting"}
-	if err := drive(w, nil).Reconcile(t.Context(), b, engine.NewPass(nil)); err != nil || len(b.Status.ManagedFields) != 0 {
+	if err := drive(w, nil).Reconcile(t.Context(), b, engine.NewPass(nil)); err != nil ||
+		len(b.Status.ManagedFields) != 0 {
 		t.Errorf("managed fields %v, %v", b.Status.ManagedFields, err)
 	}
 }

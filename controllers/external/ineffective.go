@@ -70,9 +70,13 @@ func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error 
 	case 0:
 		return waitUntilVisible(again, waiting...)
 	case 1:
-		return engine.Blocked(v1alpha1.ReasonNotKept, "%s was accepted again and again, and does not show: the service takes no notice of it, shows it late, or something changes it back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", unkept[0])
+		return engine.Blocked(v1alpha1.ReasonNotKept, "%s was accepted again and again, and does not show: the "+
+			"service takes no notice of it, shows it late, or something changes it back at once. Find out which, or "+
+			"change the spec; Portico tries again by itself, at least every 5 minutes", unkept[0])
 	}
-	return engine.Blocked(v1alpha1.ReasonNotKept, "%s were accepted again and again, and do not show: the service takes no notice of them, shows them late, or something changes them back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", list(unkept))
+	return engine.Blocked(v1alpha1.ReasonNotKept, "%s were accepted again and again, and do not show: the service "+
+		"takes no notice of them, shows them late, or something changes them back at once. Find out which, or change "+
+		"the spec; Portico tries again by itself, at least every 5 minutes", list(unkept))
 }
 
 // waitUntilVisible returns a WaitError for actions that AWS accepted and does not show yet.

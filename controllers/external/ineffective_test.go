@@ -74,7 +74,8 @@ func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 		switch {
 		case len(s.writes) < maxIneffective && got.Reason != "Settling":
 			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
-		case len(s.writes) >= maxIneffective && (got.Reason != "NotKept" || !strings.Contains(got.Message, "first 30 → 60")):
+		case len(s.writes) >= maxIneffective &&
+			(got.Reason != "NotKept" || !strings.Contains(got.Message, "first 30 → 60")):
 			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
 		case len(s.writes) > before+1:
 			t.Fatalf("one pass wrote %d times", len(s.writes)-before)

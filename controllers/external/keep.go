@@ -30,10 +30,12 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	switch {
 	case seen == nil:
-		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "%s is gone or was never made: there is nothing to keep, and the deletion goes on", nameOf(status))
+		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "%s is gone or was never made: there is nothing to keep, "+
+			"and the deletion goes on", nameOf(status))
 		return false, nil
 	case ready != nil && ready.Reason == v1alpha1.ReasonDeleting, isDeleting(c.Adapter, seen):
-		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "AWS is deleting %s already, and nothing stops that", nameOf(status))
+		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "AWS is deleting %s already, and nothing stops that",
+			nameOf(status))
 		return false, nil
 	}
 	if err := rec.waitUntilFound(status); err != nil {
@@ -44,13 +46,15 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 	}
 	err = rec.Keep(ctx, obj)
 	if errors.Is(err, ErrNamespaceLeaves) {
-		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "the namespace is being deleted: nothing is kept in it, and the deletion goes on")
+		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "the namespace is being deleted: nothing is kept in it, and "+
+			"the deletion goes on")
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("keep %s: %w", nameOf(status), err)
 	}
-	pass.Normal(v1alpha1.ReasonKept, "Keep", "%s stays as it is, and the resource is created again for it", nameOf(status))
+	pass.Normal(v1alpha1.ReasonKept, "Keep", "%s stays as it is, and the resource is created again for it",
+		nameOf(status))
 	return true, nil
 }
 
@@ -60,5 +64,6 @@ var ErrNamespaceLeaves = errors.New("the namespace is being deleted")
 // wasKept reports whether obj was created for an existing resource, and has not observed it yet.
 func wasKept(obj Object) bool {
 	_, status := obj.AWS()
-	return obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom] != "" && status.FirstReadyTime == nil && status.Recreations == 0
+	return obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom] != "" && status.FirstReadyTime == nil &&
+		status.Recreations == 0
 }

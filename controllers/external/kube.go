@@ -26,7 +26,8 @@ func (k Kube) SecretValue(ctx context.Context, namespace string, ref v1alpha1.Se
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok || len(value) == 0 {
-		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
+		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s has no key %s, or it is empty; "+
+			"add it, or change the reference", ref.Name, ref.Key)
 	}
 	return string(value), nil
 }
@@ -43,13 +44,15 @@ func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1
 	if value := config.BinaryData[ref.Key]; len(value) > 0 {
 		return string(value), nil
 	}
-	return "", engine.Blocked(v1alpha1.ReasonConfigMapKeyNotFound, "the ConfigMap %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
+	return "", engine.Blocked(v1alpha1.ReasonConfigMapKeyNotFound, "the ConfigMap %s has no key %s, or it is empty; "+
+		"add it, or change the reference", ref.Name, ref.Key)
 }
 
 func (k Kube) get(ctx context.Context, kind, reason, namespace, name string, obj client.Object) error {
 	found, err := engine.Find(ctx, k.Reader, client.ObjectKey{Namespace: namespace, Name: name}, obj)
 	if err == nil && !found {
-		return engine.Blocked(reason, "there is no %s %s in this namespace; create it, or change the reference", kind, name)
+		return engine.Blocked(reason, "there is no %s %s in this namespace; create it, or change the reference", kind,
+			name)
 	}
 	return err
 }

@@ -84,7 +84,8 @@ func (r *reconciliation[T, S]) leftError() error {
 // because it is retried with back-off. nil errors are ignored.
 func joinWaits(all ...error) error {
 	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
-	slices.SortFunc(all, func(a, b error) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Error(), b.Error())) }) // a stable text
+	// a stable text
+	slices.SortFunc(all, func(a, b error) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Error(), b.Error())) })
 	all = slices.CompactFunc(all, func(a, b error) bool { return a.Error() == b.Error() })
 	switch len(all) {
 	case 0:

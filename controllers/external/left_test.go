@@ -34,26 +34,29 @@ func (r *row) Plan(_ *v1alpha1.S3Bucket, _ *thing) ([]Action, error) {
 }
 
 func (r *row) call(changes []Change) Action {
-	return Action{Name: "Put", Why: Describe(changes), Changes: changes, Marks: changes[0].Path == "mark", Details: changes[0].Path == "secret", Do: func(context.Context) error {
-		var paths []string
-		for _, c := range changes {
-			paths = append(paths, c.Path)
-		}
-		r.calls = append(r.calls, strings.Join(paths, "+"))
-		for _, path := range paths {
-			if err := r.answers[path]; err != nil {
-				return err
+	return Action{
+		Name: "Put", Why: Describe(changes), Changes: changes, Marks: changes[0].Path == "mark",
+		Details: changes[0].Path == "secret", Do: func(context.Context) error {
+			var paths []string
+			for _, c := range changes {
+				paths = append(paths, c.Path)
 			}
-		}
-		if r.deaf {
+			r.calls = append(r.calls, strings.Join(paths, "+"))
+			for _, path := range paths {
+				if err := r.answers[path]; err != nil {
+					return err
+				}
+			}
+			if r.deaf {
+				return nil
+			}
+			r.differ = slices.DeleteFunc(r.differ, func(path string) bool { return slices.Contains(paths, path) })
+			if changes[0].Path == "mark" {
+				r.has.owner = Ours
+			}
 			return nil
-		}
-		r.differ = slices.DeleteFunc(r.differ, func(path string) bool { return slices.Contains(paths, path) })
-		if changes[0].Path == "mark" {
-			r.has.owner = Ours
-		}
-		return nil
-	}}
+		},
+	}
 }
 
 func (r *row) drive(now *time.Time) Reconciler[*v1alpha1.S3Bucket, thing] {
@@ -94,11 +97,15 @@ func TestEachPartFailsAlone(t *testing.T) {
 		"marked, the rest may be refused": {Offered, []string{"mark", "a"}, map[string]error{"a": refused}, []string{"a"}, []string{"mark+a", "mark", "a"}, "a: no"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &row{world: world{has: &thing{owner: c.owner}, declared: []string{"a", "b", "c", "x", "y", "guard"}}, differ: c.differ, answers: c.answers}
+			r := &row{
+				world:  world{has: &thing{owner: c.owner}, declared: []string{"a", "b", "c", "x", "y", "guard"}},
+				differ: c.differ, answers: c.answers,
+			}
 			now := time.Unix(1000, 0)
 			b := bucket(made, func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
 			err := r.drive(&now).Reconcile(t.Context(), b, engine.NewPass(nil))
-			if said := errorText(err); said != c.said || !slices.Equal(r.differ, c.left) || !slices.Equal(r.calls, c.calls) {
+			if said := errorText(err); said != c.said || !slices.Equal(r.differ, c.left) ||
+				!slices.Equal(r.calls, c.calls) {
 				t.Errorf("said %q, left %v, calls %v", said, r.differ, r.calls)
 			}
 		})
@@ -115,7 +122,10 @@ func errorText(err error) string {
 // A refused change is not sent again too early, is named in the status, and does not block the connection details;
 // foreign changes meanwhile are repaired, and reported as repairs.
 func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
-	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"b"}, answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}}
+	r := &row{
+		world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"b"},
+		answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")},
+	}
 	now := time.Unix(1000, 0)
 	b, work, pass := bucket(made), r.drive(&now), engine.NewPass(nil)
 	run := func(after time.Duration) error {
@@ -125,7 +135,8 @@ func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
 		b.Status.Ready = err == nil
 		return err
 	}
-	if err := run(0); reasonOf(err) != "InvalidSpec" || b.Status.Binding == nil || !slices.Equal(b.Status.UnappliedFields, []string{"b"}) {
+	if err := run(0); reasonOf(err) != "InvalidSpec" || b.Status.Binding == nil ||
+		!slices.Equal(b.Status.UnappliedFields, []string{"b"}) {
 		t.Fatalf("%v, status %+v", err, b.Status.AWSStatus)
 	}
 	r.differ = []string{"a", "b"}
@@ -152,13 +163,17 @@ func TestARefusalIsTriedMoreAndMoreSeldom(t *testing.T) {
 
 // Refused tags block every other change, in every pass.
 func TestNothingIsChangedWithoutMarksInLaterPassesEither(t *testing.T) {
-	r := &row{world: world{has: &thing{owner: Offered}, declared: []string{"a"}}, differ: []string{"mark", "a"}, answers: map[string]error{"mark": engine.Blocked("AccessDenied", "no")}}
+	r := &row{
+		world: world{has: &thing{owner: Offered}, declared: []string{"a"}}, differ: []string{"mark", "a"},
+		answers: map[string]error{"mark": engine.Blocked("AccessDenied", "no")},
+	}
 	now := time.Unix(1000, 0)
 	b := bucket(made, func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
 	work, pass := r.drive(&now), engine.NewPass(nil)
 	for range 4 {
 		now = now.Add(5 * time.Second)
-		if pass = engine.NextPass(pass); reasonOf(work.Reconcile(t.Context(), b, pass)) != "AccessDenied" || !slices.Equal(r.differ, []string{"mark", "a"}) {
+		if pass = engine.NextPass(pass); reasonOf(work.Reconcile(t.Context(), b, pass)) != "AccessDenied" ||
+			!slices.Equal(r.differ, []string{"mark", "a"}) {
 			t.Fatalf("left %v, calls %v", r.differ, r.calls)
 		}
 	}
@@ -166,9 +181,13 @@ func TestNothingIsChangedWithoutMarksInLaterPassesEither(t *testing.T) {
 
 // Connection details that depend on a refused action are not published, and existing ones are kept.
 func TestDetailsThatAreRefusedAreNotPublished(t *testing.T) {
-	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "secret"}}, differ: []string{"a", "secret"}, answers: map[string]error{"secret": engine.Blocked("AccessDenied", "no")}}
+	r := &row{
+		world:  world{has: &thing{owner: Ours}, declared: []string{"a", "secret"}},
+		differ: []string{"a", "secret"}, answers: map[string]error{"secret": engine.Blocked("AccessDenied", "no")},
+	}
 	now, b := time.Unix(1000, 0), bucket(made)
-	if err := r.drive(&now).Reconcile(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "AccessDenied" || b.Status.Binding != nil || b.Status.SyncedGeneration != 0 {
+	if err := r.drive(&now).Reconcile(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "AccessDenied" ||
+		b.Status.Binding != nil || b.Status.SyncedGeneration != 0 {
 		t.Errorf("%v, status %+v", err, b.Status.AWSStatus)
 	}
 }
@@ -189,7 +208,10 @@ func TestTheTextOfSeveralRefusalsStands(t *testing.T) {
 
 // An ignored part is reported in the end, even though another one is refused.
 func TestAPartThatIsNotKeptIsTold(t *testing.T) {
-	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"}, answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}, deaf: true}
+	r := &row{
+		world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"},
+		answers: map[string]error{"b": engine.Blocked("InvalidSpec", "no")}, deaf: true,
+	}
 	now := time.Unix(1000, 0)
 	b, work, pass, notes, said := bucket(made), r.drive(&now), engine.NewPass(nil), 0, ""
 	for range 16 {
@@ -205,9 +227,13 @@ func TestAPartThatIsNotKeptIsTold(t *testing.T) {
 
 // Rejected credentials end the pass: no other call would succeed.
 func TestWhatHoldsForTheAccountEndsThePass(t *testing.T) {
-	r := &row{world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"}, answers: map[string]error{"a": engine.Blocked(v1alpha1.ReasonCredentialsRejected, "renew them")}}
+	r := &row{
+		world: world{has: &thing{owner: Ours}, declared: []string{"a", "b"}}, differ: []string{"a", "b"},
+		answers: map[string]error{"a": engine.Blocked(v1alpha1.ReasonCredentialsRejected, "renew them")},
+	}
 	now := time.Unix(1000, 0)
-	if err := r.drive(&now).Reconcile(t.Context(), bucket(made), engine.NewPass(nil)); errorText(err) != "renew them" || len(r.calls) != 1 {
+	if err := r.drive(&now).Reconcile(t.Context(), bucket(made), engine.NewPass(nil)); errorText(err) != "renew them" ||
+		len(r.calls) != 1 {
 		t.Errorf("%v, calls %v", err, r.calls)
 	}
 }

@@ -50,13 +50,18 @@ func (s *shelf) Reserve(b *v1alpha1.S3Bucket, _ *map[string]string) { b.Status.A
 
 func (s *shelf) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, error) {
 	if seen == nil {
-		return []Action{{Name: "Create", Why: "x", Do: func(context.Context) error { return s.write("Create", func() { s.has = theirs("none", "none") }) }}}, nil
+		return []Action{{Name: "Create", Why: "x", Do: func(context.Context) error {
+			return s.write("Create", func() { s.has = theirs("none", "none") })
+		}}}, nil
 	}
 	var actions []Action
 	for _, c := range Changes(settings(), b, seen) {
-		actions = append(actions, Action{Name: "Put", Why: Describe([]Change{c}), Changes: []Change{c}, Settles: s.settles, Do: func(context.Context) error {
-			return s.write(c.Path, func() { s.has[c.Path] = c.To })
-		}})
+		actions = append(actions, Action{
+			Name: "Put", Why: Describe([]Change{c}), Changes: []Change{c},
+			Settles: s.settles, Do: func(context.Context) error {
+				return s.write(c.Path, func() { s.has[c.Path] = c.To })
+			},
+		})
 	}
 	return actions, nil
 }
@@ -249,11 +254,15 @@ func TestTheTriesOfARefusedSettingWriteNothing(t *testing.T) {
 	x.pass()
 	for range 3 {
 		before := x.b.DeepCopy()
-		pass := engine.NewPass(func(context.Context) error { t.Error("a try was saved before it was made"); return nil })
+		pass := engine.NewPass(func(context.Context) error {
+			t.Error("a try was saved before it was made")
+			return nil
+		})
 		if err := drive2(x.s).Reconcile(t.Context(), x.b, pass); reasonOf(err) != "AccessDenied" {
 			t.Fatal(err)
 		}
-		if !maps.Equal(before.Status.PendingFields, x.b.Status.PendingFields) || !slices.Equal(before.Status.ManagedFields, x.b.Status.ManagedFields) {
+		if !maps.Equal(before.Status.PendingFields, x.b.Status.PendingFields) ||
+			!slices.Equal(before.Status.ManagedFields, x.b.Status.ManagedFields) {
 			t.Errorf("the status went from %+v to %+v", before.Status.AWSStatus, x.b.Status.AWSStatus)
 		}
 	}

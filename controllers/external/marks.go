@@ -21,10 +21,15 @@ func (rec Reconciler[T, S]) lostMarks(a Adapter[T, S], obj T, seen *S) error {
 	}
 	if obj.GetDeletionTimestamp().IsZero() {
 		return engine.Blocked(v1alpha1.ReasonOwnershipTagsLost,
-			"%s carries no ownership tags of this object any more, as after a script that replaces all tags; Portico changes nothing there. If it still is this object's, ask somebody with access to the account %s to restore them: %s",
+			"%s carries no ownership tags of this object any more, as after a script that replaces all tags; Portico "+
+				"changes nothing there. If it still is this object's, ask somebody with access to the account %s to "+
+				"restore them: %s",
 			status.ARN, status.AccountID, command)
 	}
 	return engine.Blocked(v1alpha1.ReasonOwnershipTagsLost,
-		"%s carries no ownership tags of this object any more, as after a script that replaces all tags; nothing was deleted or stopped. To stop managing it as it is, set spec.deletionPolicy to Retain or Orphan. If it still is this object's, ask somebody with access to the account %s to restore them, and the deletion goes on: %s",
+		"%s carries no ownership tags of this object any more, as after a script that replaces all tags; nothing was "+
+			"deleted or stopped. To stop managing it as it is, set spec.deletionPolicy to Retain or Orphan. If it "+
+			"still is this object's, ask somebody with access to the account %s to restore them, and the deletion "+
+			"goes on: %s",
 		status.ARN, status.AccountID, command)
 }

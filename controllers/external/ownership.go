@@ -19,7 +19,8 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 		return waitUntilVisible(r.pollInterval(), r.last()) // created with our tags a moment ago
 	}
 	if r.mayBeOurs(owner, status) {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "the resource does not show this object's ownership tags; it was created or changed a short time ago, so that may pass")
+		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "the resource does not show this object's "+
+			"ownership tags; it was created or changed a short time ago, so that may pass")
 	}
 	switch owner {
 	case Ours, Earlier:
@@ -29,7 +30,8 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 			return nil
 		}
 		return engine.Blocked(v1alpha1.ReasonAlreadyExists,
-			"a resource of this name exists and is offered to this object by its portico.dev/adopt tag; set spec.adoptionPolicy to Adopt to take it")
+			"a resource of this name exists and is offered to this object by its portico.dev/adopt tag; set "+
+				"spec.adoptionPolicy to Adopt to take it")
 	default:
 	}
 	if err := r.lostMarks(r.Adapter, r.obj, seen); err != nil {
@@ -44,6 +46,7 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 		adopt = "ask"
 	}
 	return engine.Blocked(v1alpha1.ReasonAlreadyExists,
-		"a resource of this name exists and does not belong to this object; nothing was changed. %s, or adopt it: %s somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
+		"a resource of this name exists and does not belong to this object; nothing was changed. %s, or adopt it: %s "+
+			"somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
 		instead, adopt, r.obj.GetNamespace(), r.obj.GetName())
 }

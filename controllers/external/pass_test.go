@@ -70,18 +70,25 @@ func TestARefusedCreationChangesNothing(t *testing.T) {
 	for try := range 3 {
 		var during *metav1.Time
 		var reserved string
-		pass := engine.NewPass(func(context.Context) error { during, reserved = b.Status.LastSyncTime, b.Status.AccountID; return nil })
+		pass := engine.NewPass(func(context.Context) error {
+			during, reserved = b.Status.LastSyncTime, b.Status.AccountID
+			return nil
+		})
 		if err := work.Reconcile(t.Context(), b, pass); reasonOf(err) != "AccessDenied" {
 			t.Fatal(err)
 		}
 		if b.Status.LastSyncTime != nil || b.Status.AccountID != "" { // region and account can be corrected
-			t.Errorf("try %d: lastSyncTime %v, account %q though nothing was changed", try, b.Status.LastSyncTime, b.Status.AccountID)
+			t.Errorf("try %d: lastSyncTime %v, account %q though nothing was changed", try, b.Status.LastSyncTime,
+				b.Status.AccountID)
 		}
 		if during == nil || reserved == "" {
 			t.Errorf("try %d was not written down before it was made: %v, account %q", try, during, reserved)
 		}
 		b.Status.ObservedGeneration = b.Generation // as the engine notes the refusal
-		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: "AccessDenied"})
+		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{
+			Type:   v1alpha1.ConditionStalled,
+			Status: metav1.ConditionTrue, Reason: "AccessDenied",
+		})
 	}
 	w.with = errors.New("no answer") // it may have been created: deletion must wait until it is visible
 	if err := work.Reconcile(t.Context(), b, engine.NewPass(nil)); err == nil || b.Status.LastSyncTime == nil {
@@ -152,7 +159,9 @@ func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
 		w := &world{has: row.has, want: "a"}
 		work := drive(w, nil)
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
-			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Recheck: func(context.Context) error { return errOther }}, nil
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Recheck: func(context.Context) error {
+				return errOther
+			}}, nil
 		}
 		err := work.Reconcile(t.Context(), row.obj, engine.NewPass(nil))
 		if errors.Is(err, errOther) != row.proven || (len(w.writes) == 0) != row.proven {
@@ -234,7 +243,8 @@ func TestARecreationThatWasRefusedIsStillOne(t *testing.T) {
 		}
 		again, notes := drive(&world{want: "a"}, nil), engine.NewPass(nil)
 		again.Stateful = false
-		if err := again.Reconcile(t.Context(), b, notes); err != nil || !strings.Contains(strings.Join(notes.Strings(), "\n"), x.notes) {
+		if err := again.Reconcile(t.Context(), b, notes); err != nil ||
+			!strings.Contains(strings.Join(notes.Strings(), "\n"), x.notes) {
 			t.Errorf("%v: %v, %q, want %s", x.with, err, notes.Strings(), x.notes)
 		}
 	}

@@ -22,16 +22,24 @@ type pausing struct {
 func (p *pausing) Plan(*v1alpha1.S3Bucket, *thing) ([]Action, error) {
 	var actions []Action
 	if p.planned == nil {
-		actions = append(actions, Action{Name: "Grow", Why: "size 1 → 2", Changes: []Change{{Path: "size", From: "1", To: "2"}}, Do: func(context.Context) error {
-			p.grows++
-			return Postponed(engine.Wait("Resting", time.Minute, "it works; size waits"))
-		}})
+		actions = append(actions,
+			Action{
+				Name: "Grow", Why: "size 1 → 2", Changes: []Change{{Path: "size", From: "1", To: "2"}},
+				Do: func(context.Context) error {
+					p.grows++
+					return Postponed(engine.Wait("Resting", time.Minute, "it works; size waits"))
+				},
+			})
 	}
 	if p.is != "b" {
-		actions = append(actions, Action{Name: "Put", Why: "setting a → b", Changes: []Change{{Path: "setting", From: "a", To: "b"}}, Do: func(context.Context) error {
-			p.is = "b"
-			return nil
-		}})
+		actions = append(actions,
+			Action{
+				Name: "Put", Why: "setting a → b", Changes: []Change{{Path: "setting", From: "a", To: "b"}},
+				Do: func(context.Context) error {
+					p.is = "b"
+					return nil
+				},
+			})
 	}
 	return actions, p.planned
 }
@@ -57,10 +65,12 @@ func TestWhatIsPostponedHoldsNothingElseUp(t *testing.T) {
 		}
 		b := bucket(made)
 		err := work.Reconcile(t.Context(), b, engine.NewPass(func(context.Context) error { return nil }))
-		if reasonOf(err) != "Resting" || published != 1 || b.Status.Binding == nil || w.is != "b" || w.grows != row.grows {
+		if reasonOf(err) != "Resting" || published != 1 || b.Status.Binding == nil || w.is != "b" ||
+			w.grows != row.grows {
 			t.Errorf("%s: %v, published %d times, setting %q, tried %d times", name, err, published, w.is, w.grows)
 		}
-		if got := slices.Sorted(maps.Keys(b.Status.PendingFields)); !slices.Equal(got, row.pending) || !slices.Equal(b.Status.ManagedFields, []string{"setting"}) {
+		if got := slices.Sorted(maps.Keys(b.Status.PendingFields)); !slices.Equal(got, row.pending) ||
+			!slices.Equal(b.Status.ManagedFields, []string{"setting"}) {
 			t.Errorf("%s: managed %v, pending %v", name, b.Status.ManagedFields, b.Status.PendingFields)
 		}
 		if state := b.Status.PendingFields["size"]; row.grows > 0 && state != pendingUnwritten {

@@ -9,7 +9,10 @@ import (
 
 // A service has its own name for a value that it refuses.
 func TestARefusalNamesItsFields(t *testing.T) {
-	action := Action{Name: "SetQueueAttributes", Changes: []Change{{Path: "tags.team"}, {Path: "kmsMasterKeyId"}, {Path: "tags.cost"}}}
+	action := Action{
+		Name:    "SetQueueAttributes",
+		Changes: []Change{{Path: "tags.team"}, {Path: "kmsMasterKeyId"}, {Path: "tags.cost"}},
+	}
 	cause := errors.New("cause")
 	for name, row := range map[string]struct {
 		action Action
@@ -27,7 +30,8 @@ func TestARefusalNamesItsFields(t *testing.T) {
 		}
 		was, _ := engine.AsWait(row.err)
 		is, _ := engine.AsWait(got)
-		if (was == nil) != (is == nil) || (was != nil && (was.Reason != is.Reason || was.Stalled != is.Stalled || was.After != is.After)) {
+		if (was == nil) != (is == nil) ||
+			(was != nil && (was.Reason != is.Reason || was.Stalled != is.Stalled || was.After != is.After)) {
 			t.Errorf("%s: %+v became %+v", name, was, is)
 		}
 	}

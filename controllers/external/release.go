@@ -55,7 +55,9 @@ func (rec Reconciler[T, S]) waitUntilFound(status *v1alpha1.AWSStatus) error {
 	if !rec.FoundByTags || !rec.recentlyChanged(status) {
 		return nil
 	}
-	return engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s stays, and was created or changed a short time ago; the deletion waits until AWS surely shows its tags, so that the next request of this name finds it", nameOf(status))
+	return engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s stays, and was created or changed a short "+
+		"time ago; the deletion waits until AWS surely shows its tags, so that the next request of this name finds it",
+		nameOf(status))
 }
 
 // orphanTimeout is how long an unresponsive account may block a policy that deletes nothing.
@@ -73,10 +75,12 @@ func (rec Reconciler[T, S]) orphan(ctx context.Context, obj T, pass *engine.Pass
 		return nil
 	}
 	wait, ok := engine.AsWait(err)
-	if settling := ok && wait.Reason == v1alpha1.ReasonSettling; settling || (!ok || !wait.Stalled) && rec.Now().Sub(obj.GetDeletionTimestamp().Time) < orphanTimeout {
+	if settling := ok && wait.Reason == v1alpha1.ReasonSettling; settling || (!ok || !wait.Stalled) && rec.Now().Sub(
+		obj.GetDeletionTimestamp().Time) < orphanTimeout {
 		return err
 	}
-	pass.Warning(v1alpha1.ReasonTagsLeft, "Release", "%s stays, but Portico's tags could not be removed from it: %v", nameOf(status), err)
+	pass.Warning(v1alpha1.ReasonTagsLeft, "Release", "%s stays, but Portico's tags could not be removed from it: %v",
+		nameOf(status), err)
 	return nil
 }
 
@@ -94,7 +98,9 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	_, status := obj.AWS()
 	ours := seen != nil && a.Owner(obj, seen) == Ours
 	if young := rec.recentlyChanged(status); !ours && young && (seen != nil || !rec.isAbsent(a, status)) {
-		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was created or changed a short time ago, so the deletion waits until it surely would", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(),
+			"%s does not show this object's ownership tags; it was created or changed a short time ago, so the "+
+				"deletion waits until it surely would", nameOf(status))
 	}
 	if !ours {
 		return false, nil
@@ -135,7 +141,8 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 			return err
 		}
 	}
-	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone", nameOf(status))
+	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone",
+		nameOf(status))
 }
 
 // protected returns an error if a field of the spec forbids the deletion.
@@ -145,14 +152,17 @@ func protected(obj Object) error {
 		return nil
 	}
 	_, status := obj.AWS()
-	return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or Orphan to keep it",
+	return engine.Blocked(v1alpha1.ReasonDeletionProtected, "%s: true protects %s against deletion, even if AWS does "+
+		"not any more; nothing was deleted. Set %[1]s: false to have it deleted, or spec.deletionPolicy to Retain or "+
+		"Orphan to keep it",
 		spec.ProtectedBy(), nameOf(status))
 }
 
 // leaveAlone returns err, and sends a warning if a resource exists that is not the object's.
 func leaveAlone(pass *engine.Pass, there bool, err error) error {
 	if err == nil && there {
-		pass.Warning(v1alpha1.ReasonNotOurs, "Release", "the resource does not carry this object's ownership tags and was left alone")
+		pass.Warning(v1alpha1.ReasonNotOurs, "Release", "the resource does not carry this object's ownership tags "+
+			"and was left alone")
 	}
 	return err
 }
@@ -171,13 +181,18 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 	case seen == nil && rec.isAbsent(a, status):
 		return false, nil
 	case seen == nil:
-		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show; it was created or changed a short time ago, so deletion waits until it surely would", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(),
+			"%s does not show; it was created or changed a short time ago, so deletion waits until it surely would",
+			nameOf(status))
 	case a.Owner(obj, seen) != Ours && rec.recentlyChanged(status): // outdated tags, or none yet
-		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was created or changed a short time ago, so deletion waits until it surely would", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(),
+			"%s does not show this object's ownership tags; it was created or changed a short time ago, so deletion "+
+				"waits until it surely would", nameOf(status))
 	}
 	lost := rec.lostMarks(a, obj, seen)
 	if lost != nil && isDeleting(a, seen) {
-		return false, engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "AWS is deleting %s; waiting until it is gone", nameOf(status))
+		return false, engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second,
+			"AWS is deleting %s; waiting until it is gone", nameOf(status))
 	}
 	return a.Owner(obj, seen) == Ours, lost
 }
@@ -192,7 +207,8 @@ func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) 
 	a := c.Adapter
 	stopper, ok := a.(Stopper[T, S])
 	if !ok {
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "a resource of this kind cannot be stopped; choose another deletionPolicy")
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "a resource of this kind cannot be stopped; choose another "+
+			"deletionPolicy")
 	}
 	seen, err := a.Observe(ctx, obj)
 	if err != nil {
@@ -200,7 +216,8 @@ func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) 
 	}
 	if ours, err := rec.isOurs(a, obj, seen); !ours {
 		if err == nil {
-			pass.Warning(v1alpha1.ReasonNotOurs, "Release", "%s is gone, or does not carry this object's ownership tags: nothing was stopped", nameOf(status))
+			pass.Warning(v1alpha1.ReasonNotOurs, "Release", "%s is gone, or does not carry this object's ownership "+
+				"tags: nothing was stopped", nameOf(status))
 		}
 		return err
 	}
@@ -209,7 +226,8 @@ func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) 
 		return err
 	}
 	if !stopped {
-		return engine.Wait(v1alpha1.ReasonStopping, 5*time.Second, "the stop was accepted; waiting until %s stands still", nameOf(status))
+		return engine.Wait(v1alpha1.ReasonStopping, 5*time.Second, "the stop was accepted; waiting until %s "+
+			"stands still", nameOf(status))
 	}
 	if err := rec.waitUntilFound(status); err != nil {
 		return err

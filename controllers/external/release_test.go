@@ -86,7 +86,8 @@ func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
 
 // A refusal does not start the settling time, and neither does another observation of a running deletion.
 func TestTheSettlingTimeBeginsOnce(t *testing.T) {
-	l, b := &leaving{world: world{has: &thing{Ours, "a"}}, answer: engine.Blocked("AccessDenied", "no"), slow: true}, bucket(made)
+	l, b := &leaving{world: world{has: &thing{Ours, "a"}}, answer: engine.Blocked("AccessDenied", "no"), slow: true},
+		bucket(made)
 	b.Spec.DeletionPolicy = v1alpha1.DeletionDelete
 	if got := l.release(t, b, 0); got != "AccessDenied" || b.Status.LastSyncTime != nil {
 		t.Errorf("%q, last sync %v", got, b.Status.LastSyncTime)
@@ -104,10 +105,12 @@ func TestTheSettlingTimeBeginsOnce(t *testing.T) {
 func TestWhatIsFoundByTagsStaysOnceTheyShow(t *testing.T) {
 	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionStop} {
 		obj := bucket(made, young)
-		obj.Status.AccountID, obj.Spec.DeletionPolicy, obj.DeletionTimestamp = "1", policy, &metav1.Time{Time: time.Unix(990, 0)}
+		obj.Status.AccountID, obj.Spec.DeletionPolicy, obj.DeletionTimestamp = "1", policy,
+			&metav1.Time{Time: time.Unix(990, 0)}
 		work := drive(&world{has: &thing{Ours, "a"}}, nil)
 		work.FoundByTags = true
-		if err := work.Finalize(t.Context(), obj, engine.NewPass(nil)); reasonOf(err) != v1alpha1.ReasonSettling || !strings.Contains(err.Error(), "the next request of this name finds it") {
+		if err := work.Finalize(t.Context(), obj, engine.NewPass(nil)); reasonOf(err) != v1alpha1.ReasonSettling ||
+			!strings.Contains(err.Error(), "the next request of this name finds it") {
 			t.Errorf("%s of a young one: %v", policy, err)
 		}
 		changed(obj)
@@ -126,7 +129,8 @@ func TestWhatIsTakenOverIsReserved(t *testing.T) {
 		saved = append(saved, strings.Join(w.reserved, " ")+"; "+strings.Join(w.writes, " "))
 		return nil
 	})
-	if err := drive(w, nil).Reconcile(t.Context(), bucket(), pass); err != nil || len(saved) != 1 || saved[0] != "a; " || len(w.writes) != 1 {
+	if err := drive(w, nil).Reconcile(t.Context(), bucket(), pass); err != nil || len(saved) != 1 ||
+		saved[0] != "a; " || len(w.writes) != 1 {
 		t.Errorf("saved %q, writes %v, %v", saved, w.writes, err)
 	}
 }

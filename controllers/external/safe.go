@@ -11,7 +11,8 @@ import (
 // AuditsSafe reports whether the safe settings at these paths must be compared, whatever is declared: in audits, if any
 // of them is kept safe, or would be once it was found safe.
 func AuditsSafe(ctx context.Context, obj Object, paths []string) bool {
-	return engine.IsAudit(ctx) && len(paths) > 0 && (keepsWhatIsSafe(obj) || slices.ContainsFunc(paths, ManagedBy(obj).KeepsSafe))
+	return engine.IsAudit(ctx) && len(paths) > 0 &&
+		(keepsWhatIsSafe(obj) || slices.ContainsFunc(paths, ManagedBy(obj).KeepsSafe))
 }
 
 // keepsWhatIsSafe reports whether a setting that was found safe is kept safe. An adopted resource keeps its former
@@ -49,5 +50,6 @@ func (r *reconciliation[T, S]) keepSafe(seen *S) {
 	if keepsWhatIsSafe(r.obj) {
 		keep = append(keep, r.safePaths(seen)...)
 	}
-	status.SafeFields = sorted(slices.DeleteFunc(r.safePaths(nil), func(path string) bool { return !slices.Contains(keep, path) }))
+	status.SafeFields = sorted(
+		slices.DeleteFunc(r.safePaths(nil), func(path string) bool { return !slices.Contains(keep, path) }))
 }

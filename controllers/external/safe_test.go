@@ -35,16 +35,22 @@ func (d *door) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, er
 	}
 	var actions []Action
 	if d.owner != Ours {
-		actions = append(actions, Action{Name: "Tag", Why: "it is taken", Do: func(context.Context) error { d.owner = Ours; return nil }})
+		actions = append(actions, Action{Name: "Tag", Why: "it is taken", Do: func(context.Context) error {
+			d.owner = Ours
+			return nil
+		}})
 	}
 	if changes := Changes(doorSettings(), b, seen); len(changes) > 0 {
-		actions = append(actions, Action{Name: "Put", Why: Describe(changes), Changes: changes, Do: func(context.Context) error {
-			return d.write(changes[0].Path, func() {
-				for _, c := range changes {
-					d.has[c.Path] = c.To
-				}
-			})
-		}})
+		actions = append(actions, Action{
+			Name: "Put", Why: Describe(changes), Changes: changes,
+			Do: func(context.Context) error {
+				return d.write(changes[0].Path, func() {
+					for _, c := range changes {
+						d.has[c.Path] = c.To
+					}
+				})
+			},
+		})
 	}
 	return actions, nil
 }
@@ -52,7 +58,9 @@ func (d *door) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, er
 func (d *door) pass(t *testing.T, b *v1alpha1.S3Bucket) error {
 	t.Helper()
 	work := drive2(&d.shelf)
-	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, map[string]string], error) {
+	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, map[string]string],
+		error,
+	) {
 		return Connection[*v1alpha1.S3Bucket, map[string]string]{Adapter: d}, nil
 	}
 	return work.Reconcile(t.Context(), b, engine.NewPass(nil))
@@ -109,7 +117,8 @@ func TestWhatIsSafeStaysSo(t *testing.T) {
 			if err := d.pass(t, row.obj); err != nil {
 				t.Fatal(err)
 			}
-			if closed := d.has["first"] == "none"; closed != row.kept || slices.Contains(row.obj.Status.SafeFields, "first") != row.kept {
+			if closed := d.has["first"] == "none"; closed != row.kept ||
+				slices.Contains(row.obj.Status.SafeFields, "first") != row.kept {
 				t.Errorf("closed again: %v; status %+v", closed, row.obj.Status.AWSStatus)
 			}
 			if got := row.obj.Status.ManagedFields; len(got) != 0 {
@@ -140,7 +149,9 @@ func TestWhatIsMadeIsNotedAsSafeBefore(t *testing.T) {
 	var saved *v1alpha1.S3Bucket
 	pass := engine.NewPass(func(context.Context) error { saved = b.DeepCopy(); return nil })
 	work := drive2(&d.shelf)
-	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, map[string]string], error) {
+	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, map[string]string],
+		error,
+	) {
 		return Connection[*v1alpha1.S3Bucket, map[string]string]{Adapter: d}, nil
 	}
 	if err := work.Reconcile(t.Context(), b, pass); err != nil || saved == nil {

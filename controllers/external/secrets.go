@@ -50,7 +50,9 @@ func SecretName(kind string, obj client.Object, purpose string) string {
 func BindingName(kind string, obj client.Object) string { return SecretName(kind, obj, purposeBinding) }
 
 // Publish writes details into obj's binding Secret.
-func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, details map[string]string) (*v1alpha1.Binding, error) {
+func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, details map[string]string) (
+	*v1alpha1.Binding, error,
+) {
 	secret, err := s.write(ctx, kind, obj, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: BindingName(kind, obj)},
 		Type:       corev1.SecretType("servicebinding.io/" + details["type"]),
@@ -80,7 +82,9 @@ func (s Secrets) Published(ctx context.Context, kind string, obj client.Object) 
 }
 
 // Store writes values into obj's Secret for this purpose.
-func (s Secrets) Store(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error {
+func (s Secrets) Store(ctx context.Context, kind string, obj client.Object, purpose string,
+	values map[string]string,
+) error {
 	_, err := s.write(ctx, kind, obj, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)},
 		Type:       corev1.SecretTypeOpaque,
@@ -105,25 +109,31 @@ func (s Secrets) Load(ctx context.Context, kind string, obj client.Object, purpo
 // read returns obj's Secret of this name, and nil if there is none.
 func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	if found, err := engine.Find(ctx, s.APIReader, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, secret); !found {
+	if found, err := engine.Find(ctx, s.APIReader, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name},
+		secret); !found {
 		return nil, err
 	}
 	if isKeptFor(secret, obj) {
 		return secret, s.takeUp(ctx, obj, secret)
 	}
-	if owner := metav1.GetControllerOf(secret); owner != nil && owner.Kind == kind && owner.Name == obj.GetName() && owner.UID != obj.GetUID() {
-		return nil, engine.Wait(v1alpha1.ReasonBindingPending, 2*time.Second, "the Secret %s is of an earlier object of this name and about to go", name)
+	if owner := metav1.GetControllerOf(secret); owner != nil && owner.Kind == kind && owner.Name == obj.GetName() &&
+		owner.UID != obj.GetUID() {
+		return nil, engine.Wait(v1alpha1.ReasonBindingPending, 2*time.Second,
+			"the Secret %s is of an earlier object of this name and about to go", name)
 	}
 	if !metav1.IsControlledBy(secret, obj) {
 		return nil, engine.Blocked(v1alpha1.ReasonBindingConflict,
-			"the Secret %s exists and does not belong to this object; rename or delete it, so that the connection details can be published", name)
+			"the Secret %s exists and does not belong to this object; rename or delete it, so that the connection "+
+				"details can be published", name)
 	}
 	return secret, nil
 }
 
 // write writes want's data into obj's Secret of that name if it differs. If it is likely new, write creates it without
 // reading it first.
-func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want *corev1.Secret, likelyNew bool) (*corev1.Secret, error) {
+func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want *corev1.Secret, likelyNew bool) (
+	*corev1.Secret, error,
+) {
 	if likelyNew {
 		made := want.DeepCopy()
 		if err := s.create(ctx, obj, made); !apierrors.IsAlreadyExists(err) {
@@ -140,7 +150,8 @@ func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want
 	if !maps.EqualFunc(secret.Data, want.Data, func(a, b []byte) bool { return string(a) == string(b) }) {
 		before := secret.DeepCopy()
 		secret.Data = want.Data
-		if err := s.Client.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		if err := s.Client.Patch(
+			ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 			return nil, fmt.Errorf("update the Secret %s: %w", secret.Name, err)
 		}
 	}

@@ -33,7 +33,9 @@ func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) erro
 			continue
 		}
 		err = s.edit(ctx, secret, func() {
-			secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == obj.GetUID() })
+			secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool {
+				return r.UID == obj.GetUID()
+			})
 			metav1.SetMetaDataAnnotation(&secret.ObjectMeta, v1alpha1.AnnotationKeptFor, string(obj.GetUID()))
 		})
 		if err != nil {
@@ -46,7 +48,8 @@ func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) erro
 // isKeptFor reports whether obj replaces the object that owned secret.
 func isKeptFor(secret *corev1.Secret, obj client.Object) bool {
 	kept := secret.Annotations[v1alpha1.AnnotationKeptFor]
-	return kept != "" && kept == obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom] && metav1.GetControllerOf(secret) == nil
+	return kept != "" && kept == obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom] &&
+		metav1.GetControllerOf(secret) == nil
 }
 
 // takeUp makes obj the owner of a Secret of the object that it replaces.

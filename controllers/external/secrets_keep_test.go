@@ -29,7 +29,8 @@ func TestSecretsFollowAnObjectThatIsKeptAgainAndAgain(t *testing.T) {
 		})
 	}
 	first, second, third := life("1", ""), life("2", "1"), life("3", "2")
-	if err := secrets.Store(t.Context(), v1alpha1.KindS3Bucket, first, PurposeMaster, map[string]string{"password": "x"}); err != nil {
+	if err := secrets.Store(t.Context(), v1alpha1.KindS3Bucket, first, PurposeMaster,
+		map[string]string{"password": "x"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []*v1alpha1.S3Bucket{first, second} {
@@ -42,7 +43,9 @@ func TestSecretsFollowAnObjectThatIsKeptAgainAndAgain(t *testing.T) {
 		t.Errorf("%v, %v", values, err)
 	}
 	secret := &corev1.Secret{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: SecretName(v1alpha1.KindS3Bucket, third, PurposeMaster)}, secret); err != nil || !metav1.IsControlledBy(secret, third) {
+	if err := c.Get(t.Context(),
+		client.ObjectKey{Namespace: "n", Name: SecretName(v1alpha1.KindS3Bucket, third, PurposeMaster)},
+		secret); err != nil || !metav1.IsControlledBy(secret, third) {
 		t.Errorf("%+v, %v", secret.ObjectMeta, err)
 	}
 }

@@ -41,7 +41,8 @@ func (m *model) busy(team string) (n int) {
 // mayStart reports whether Get would return.
 func (m *model) mayStart() bool {
 	for k := range m.wanted {
-		if !m.running[k] && (len(m.running) < m.q.Workers || (m.busy(k.Namespace) == 0 && len(m.running) < m.q.Workers+Extra(m.q.Workers))) {
+		if !m.running[k] && (len(m.running) < m.q.Workers ||
+			(m.busy(k.Namespace) == 0 && len(m.running) < m.q.Workers+Extra(m.q.Workers))) {
 			return true
 		}
 	}
@@ -97,14 +98,19 @@ func (m *model) done(k reconcile.Request) {
 func TestQueueLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{
-			wanted: map[reconcile.Request]int{}, running: map[reconcile.Request]bool{}, waited: map[string]map[string]int{},
-			q: NewQueue(QueueOptions{Name: "laws", Workers: rapid.IntRange(1, 4).Draw(t, "workers"), Now: time.Now, TeamOf: func(n string) string { return n }}),
+			wanted: map[reconcile.Request]int{}, running: map[reconcile.Request]bool{},
+			waited: map[string]map[string]int{},
+			q: NewQueue(QueueOptions{
+				Name: "laws", Workers: rapid.IntRange(1, 4).Draw(t, "workers"), Now: time.Now,
+				TeamOf: func(n string) string { return n },
+			}),
 		}
 		defer m.q.ShutDown()
 		teams := rapid.SampledFrom([]string{"a", "a", "a", "b", "c"})
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				m.add(key(teams.Draw(t, "team"), rapid.IntRange(0, 5).Draw(t, "key")), rapid.SampledFrom([]int{-200, -100, 0, 5}).Draw(t, "priority"))
+				m.add(key(teams.Draw(t, "team"), rapid.IntRange(0, 5).Draw(t, "key")),
+					rapid.SampledFrom([]int{-200, -100, 0, 5}).Draw(t, "priority"))
 			},
 			"get": func(t *rapid.T) {
 				if !m.mayStart() {

@@ -47,10 +47,12 @@ var provider = func() (found workqueue.MetricsProvider) {
 
 func newQueueMetrics(name string) queueMetrics {
 	return queueMetrics{
-		depth: provider.NewDepthMetric(name), adds: provider.NewAddsMetric(name), retries: provider.NewRetriesMetric(name),
+		depth: provider.NewDepthMetric(name), adds: provider.NewAddsMetric(name), retries: provider.NewRetriesMetric(
+			name),
 		latency: provider.NewLatencyMetric(name), work: provider.NewWorkDurationMetric(name),
-		unfinished: provider.NewUnfinishedWorkSecondsMetric(name), longest: provider.NewLongestRunningProcessorSecondsMetric(name),
-		teams: waitingTeams.WithLabelValues(name), backlog: largestBacklog.WithLabelValues(name),
+		unfinished: provider.NewUnfinishedWorkSecondsMetric(name),
+		longest:    provider.NewLongestRunningProcessorSecondsMetric(name),
+		teams:      waitingTeams.WithLabelValues(name), backlog: largestBacklog.WithLabelValues(name),
 	}
 }
 

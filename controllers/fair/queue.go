@@ -73,7 +73,8 @@ func NewQueue(o QueueOptions) *Queue {
 	o.Workers = max(o.Workers, 1)
 	q := &Queue{
 		QueueOptions: o, metrics: newQueueMetrics(o.Name),
-		items: map[reconcile.Request]*item{}, running: map[reconcile.Request]run{}, busy: map[string]int{}, finished: make(chan struct{}),
+		items: map[reconcile.Request]*item{}, running: map[reconcile.Request]run{}, busy: map[string]int{},
+		finished: make(chan struct{}),
 	}
 	q.changed = sync.NewCond(&q.mu)
 	go q.tell()

@@ -279,7 +279,10 @@ func TestItTellsOfTeamsWithoutNamingThem(t *testing.T) {
 	q.AddAfter(key("c", 1), time.Hour)
 	pass(t, q)
 	q.tellOnce()
-	for name, want := range map[string]float64{"portico_queue_waiting_teams": 2, "portico_queue_largest_backlog": 14, "workqueue_depth": 17} {
+	for name, want := range map[string]float64{
+		"portico_queue_waiting_teams": 2, "portico_queue_largest_backlog": 14,
+		"workqueue_depth": 17,
+	} {
 		if got := gauge(t, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}

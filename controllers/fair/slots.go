@@ -106,7 +106,8 @@ type slotted struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t slotted) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasPrefix(r.URL.Path, "/apis/coordination.k8s.io/") {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead ||
+		strings.HasPrefix(r.URL.Path, "/apis/coordination.k8s.io/") {
 		return t.next.RoundTrip(r)
 	}
 	done, err := t.slots.Take(r.Context())

@@ -141,7 +141,10 @@ func TestOnlyWritesTakeSlots(t *testing.T) {
 		}
 		return err
 	}
-	for _, free := range [][2]string{{http.MethodGet, "/api/v1/pods"}, {http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/a/leases/b"}} {
+	for _, free := range [][2]string{
+		{http.MethodGet, "/api/v1/pods"},
+		{http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/a/leases/b"},
+	} {
 		if err := send(t.Context(), free[0], free[1]); err != nil {
 			t.Errorf("%v: %v", free, err)
 		}

@@ -36,7 +36,8 @@ func Refuse(refused []guardrails.Refusal) error {
 	for _, r := range refused {
 		all = append(all, r.Message)
 	}
-	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s. Nothing that breaks the rule is created, and what exists already stays", strings.Join(all, ". "))
+	return engine.Blocked(v1alpha1.ReasonNotAllowed, "%s. Nothing that breaks the rule is created, and what exists "+
+		"already stays", strings.Join(all, ". "))
 }
 
 // Fields returns the paths below spec that the refusals concern.

@@ -26,7 +26,9 @@ type records struct {
 }
 
 // readRecords reads the records of the hostname with read, which is Zones.Records or Zones.ExactRecords.
-func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.Context, zone, name string) ([]dns.Set, error)) (records, error) {
+func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.Context, zone, name string) (
+	[]dns.Set, error),
+) (records, error) {
 	var found records
 	at, err := read(ctx, r.zone.ID, r.name.String())
 	if err != nil {
@@ -64,15 +66,18 @@ func (r *reconciliation) refuseForeign(found records) error {
 	var what string
 	switch {
 	case found.owned && !found.ours:
-		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(found.owner), " "))
+		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(),
+			strings.Join(dns.Values(found.owner), " "))
 	case !found.ours && len(found.addresses) > 0:
-		what = fmt.Sprintf("the zone %s has address records of %s already, and no TXT record %s that says that they are ours", r.zone.Name, r.name, r.name.Ownership())
+		what = fmt.Sprintf("the zone %s has address records of %s already, and no TXT record %s that says that they "+
+			"are ours", r.zone.Name, r.name, r.name.Ownership())
 	case len(found.other) > 0:
 		what = fmt.Sprintf("the zone %s has a CNAME record of %s", r.zone.Name, r.name)
 	default:
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonConflict, "%s. Portico leaves them alone: delete them if nothing needs them, or ask for another hostname", what)
+	return engine.Blocked(v1alpha1.ReasonConflict, "%s. Portico leaves them alone: delete them if nothing needs "+
+		"them, or ask for another hostname", what)
 }
 
 // wantedRecords returns the alias records for the load balancer.
@@ -187,12 +192,15 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	if found.ours {
 		changes := found.deletions()
 		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.IsRefused(err) {
-			return r.replanRefused(ctx, err, changes, func(r records) ([]types.Change, error) { return r.deletions(), nil })
+			return r.replanRefused(ctx, err, changes, func(r records) ([]types.Change, error) {
+				return r.deletions(), nil
+			})
 		} else if err != nil {
 			return err
 		}
 	} else if len(found.addresses) > 0 && s.LoadBalancer != "" {
-		r.pass.Warning(v1alpha1.ReasonRecordsLeft, "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
+		r.pass.Warning(v1alpha1.ReasonRecordsLeft, "DeleteRecords", "the address records of %s stay: no TXT record "+
+			"%s says that they are ours any more", r.name, r.name.Ownership())
 	}
 	s.LoadBalancer, s.URL = "", ""
 	if err := r.checkPropagated(ctx, "the records are deleted; the name servers take it over"); err != nil {
@@ -226,7 +234,9 @@ func (r records) deletions() []types.Change {
 // replanRefused plans the changes again after Route 53 refused them, because an attempt whose response was lost or
 // somebody's edit had changed the records. If the new plan equals the old one, it blocks: the same change would be
 // refused for ever.
-func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
+func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change,
+	plan func(now records) ([]types.Change, error),
+) error {
 	now, err := r.readRecords(ctx, r.Zones.ExactRecords)
 	if err != nil {
 		return err
@@ -236,8 +246,10 @@ func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []
 	case err != nil:
 		return err
 	case reflect.DeepEqual(again, sent):
-		return engine.Blocked(v1alpha1.ReasonRefused, "Route 53 refuses a change of the records of %s: %s. Ask a platform admin", r.name, dns.RefusalMessage(cause))
+		return engine.Blocked(v1alpha1.ReasonRefused, "Route 53 refuses a change of the records of %s: %s. Ask a "+
+			"platform admin", r.name, dns.RefusalMessage(cause))
 	default:
-		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the records of %s changed in the meantime, and are read again", r.name)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the records of %s changed in the meantime, and are "+
+			"read again", r.name)
 	}
 }

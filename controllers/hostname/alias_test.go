@@ -24,19 +24,27 @@ type zone struct {
 	refuse string // returned for every change; empty: valid changes are applied
 }
 
-func (*zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error) {
+func (*zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (
+	*route53.GetHostedZoneOutput, error,
+) {
 	return &route53.GetHostedZoneOutput{HostedZone: &types.HostedZone{Name: aws.String("example.com.")}}, nil
 }
 
-func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error) {
+func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourceRecordSetsInput,
+	_ ...func(*route53.Options),
+) (*route53.ListResourceRecordSetsOutput, error) {
 	of := func(name *string) string { return dnsname.Canonical(aws.ToString(name)) }
 	return &route53.ListResourceRecordSetsOutput{
-		ResourceRecordSets: slices.DeleteFunc(slices.Clone(z.sets), func(s dns.Set) bool { return of(s.Name) != of(in.StartRecordName) }),
-		IsTruncated:        true, NextRecordName: aws.String("zzz.example.com."),
+		ResourceRecordSets: slices.DeleteFunc(slices.Clone(z.sets), func(s dns.Set) bool {
+			return of(s.Name) != of(in.StartRecordName)
+		}),
+		IsTruncated: true, NextRecordName: aws.String("zzz.example.com."),
 	}, nil
 }
 
-func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error) {
+func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeResourceRecordSetsInput,
+	_ ...func(*route53.Options),
+) (*route53.ChangeResourceRecordSetsOutput, error) {
 	z.sent++
 	if z.refuse != "" {
 		return nil, &types.InvalidChangeBatch{Messages: []string{z.refuse}}
@@ -46,11 +54,14 @@ func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeRes
 		s := *c.ResourceRecordSet
 		if c.Action == types.ChangeActionDelete {
 			after = slices.DeleteFunc(after, func(have dns.Set) bool {
-				return aws.ToString(have.Name) == aws.ToString(s.Name) && have.Type == s.Type && aws.ToString(have.SetIdentifier) == aws.ToString(s.SetIdentifier)
+				return aws.ToString(have.Name) == aws.ToString(s.Name) && have.Type == s.Type &&
+					aws.ToString(have.SetIdentifier) == aws.ToString(s.SetIdentifier)
 			})
 			continue
 		}
-		if slices.ContainsFunc(after, func(have dns.Set) bool { return aws.ToString(have.Name) == aws.ToString(s.Name) && have.Type == s.Type }) {
+		if slices.ContainsFunc(after, func(have dns.Set) bool {
+			return aws.ToString(have.Name) == aws.ToString(s.Name) && have.Type == s.Type
+		}) {
 			return nil, &types.InvalidChangeBatch{Messages: []string{"it already exists"}}
 		}
 		after = append(after, s)
@@ -59,7 +70,9 @@ func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeRes
 	return &route53.ChangeResourceRecordSetsOutput{ChangeInfo: &types.ChangeInfo{Id: aws.String("C1")}}, nil
 }
 
-func (*zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (*route53.GetChangeOutput, error) {
+func (*zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (
+	*route53.GetChangeOutput, error,
+) {
 	return &route53.GetChangeOutput{ChangeInfo: &types.ChangeInfo{Status: types.ChangeStatusInsync}}, nil
 }
 
@@ -72,7 +85,8 @@ func at(t *testing.T, z *zone) *reconciliation {
 	pg := &v1alpha1.PoolGateway{}
 	pg.Status.LoadBalancer = &v1alpha1.PoolLoadBalancer{DNSName: "lb.elb.example", ZoneID: "ZLB"}
 	return &reconciliation{
-		req: req, pool: pg, pass: engine.NewPass(nil), name: parsed(t, "shop.example.com"), zone: dns.Zone{ID: "Z1", Name: "example.com"},
+		req: req, pool: pg, pass: engine.NewPass(nil), name: parsed(t, "shop.example.com"),
+		zone:    dns.Zone{ID: "Z1", Name: "example.com"},
 		Account: &Account{Cluster: "c1", Zones: dns.New(z, &dns.Queues{}, time.Now, time.Minute)},
 	}
 }
@@ -98,7 +112,9 @@ func TestWhatWasPutInPlaceOfOurRecordsIsReplaced(t *testing.T) {
 		if _, err := r.ensureAlias(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if len(z.sets) != 3 || z.sent != 1 || !slices.ContainsFunc(z.sets, func(s dns.Set) bool { return dns.Same(s, r.wantedRecords()[0]) }) {
+		if len(z.sets) != 3 || z.sent != 1 || !slices.ContainsFunc(z.sets, func(s dns.Set) bool {
+			return dns.Same(s, r.wantedRecords()[0])
+		}) {
 			t.Errorf("%s: %d sets after %d requests", name, len(z.sets), z.sent)
 		}
 		if err := at(t, z).deleteAlias(t.Context()); err != nil || len(z.sets) != 0 {
@@ -114,7 +130,8 @@ func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 	_, made := r.ensureAlias(t.Context())
 	z.sets = []dns.Set{dns.Text(r.name.Ownership(), r.ownershipValue())}
 	for what, err := range map[string]error{"made": made, "deleted": at(t, z).deleteAlias(t.Context())} {
-		if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Refused" || !wait.Stalled || !strings.Contains(wait.Error(), z.refuse) {
+		if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Refused" || !wait.Stalled ||
+			!strings.Contains(wait.Error(), z.refuse) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -122,7 +139,9 @@ func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 
 // The status must not record a load balancer that the records do not point at.
 func TestWhatDoesNotLeadThereIsNotNoted(t *testing.T) {
-	for name, sets := range map[string][]dns.Set{"all were deleted by others": nil, "no note says that they are ours": {weighted("a")}} {
+	for name, sets := range map[string][]dns.Set{"all were deleted by others": nil, "no note says that they are ours": {
+		weighted("a"),
+	}} {
 		r := at(t, &zone{sets: sets})
 		r.req.Status.LoadBalancer, r.req.Status.URL = "lb.elb.example", "https://shop.example.com"
 		if err := r.deleteAlias(t.Context()); err != nil || r.req.Status.LoadBalancer != "" || r.req.Status.URL != "" {
@@ -141,7 +160,8 @@ func TestARestoredRequestsRecordsStayAsTheyAre(t *testing.T) {
 	z.sent = 0
 	r := at(t, z)
 	r.req.UID, r.req.Annotations = "new", map[string]string{v1alpha1.AnnotationFormerUID: "uid"}
-	if _, err := r.ensureAlias(t.Context()); err != nil || z.sent != 0 || r.req.Status.URL != "https://shop.example.com" {
+	if _, err := r.ensureAlias(t.Context()); err != nil || z.sent != 0 ||
+		r.req.Status.URL != "https://shop.example.com" {
 		t.Errorf("%d changes, %v, %+v", z.sent, err, r.req.Status)
 	}
 	r = at(t, z)

@@ -95,7 +95,8 @@ func (r *reconciliation) adoptRestored(ctx context.Context) error {
 		return err
 	}
 	r.certificateStatus().ARN = found[0]
-	r.pass.Normal(v1alpha1.ReasonCertificateFound, "GetResources", "%s, which was requested in another cluster", found[0])
+	r.pass.Normal(v1alpha1.ReasonCertificateFound, "GetResources", "%s, which was requested in another cluster",
+		found[0])
 	return nil
 }
 
@@ -128,7 +129,8 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 			return err
 		}
 	}
-	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), r.certificateStatus().Attempt), r.Tags(r.req))
+	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), r.certificateStatus().Attempt),
+		r.Tags(r.req))
 	if err != nil {
 		return err
 	}
@@ -148,9 +150,11 @@ func (r *reconciliation) handleLostCertificate() error {
 		return engine.Wait(v1alpha1.ReasonCertificatePending, acmPollInterval, "ACM does not show the certificate yet")
 	}
 	if due := c.RequestedAt.Add(backoff(c.Attempt - 1)); c.Attempt > 1 && r.Now().Before(due) {
-		return engine.Blocked(v1alpha1.ReasonCertificateLost, "%s is gone from ACM, and it was not the first: find out who deletes them. Portico requests another one at %s", c.ARN, formatTime(due))
+		return engine.Blocked(v1alpha1.ReasonCertificateLost, "%s is gone from ACM, and it was not the first: find "+
+			"out who deletes them. Portico requests another one at %s", c.ARN, formatTime(due))
 	}
-	r.pass.Repaired(v1alpha1.ReasonCertificateLost, "RequestCertificate", "%s is gone from ACM; another one is requested", c.ARN)
+	r.pass.Repaired(v1alpha1.ReasonCertificateLost, "RequestCertificate",
+		"%s is gone from ACM; another one is requested", c.ARN)
 	*c = v1alpha1.HostnameCertificate{Attempt: c.Attempt + 1, RequestedAt: metav1.Time{Time: r.Now()}}
 	return engine.Wait(v1alpha1.ReasonCertificatePending, time.Millisecond, "another certificate is requested")
 }
@@ -163,7 +167,8 @@ func (r *reconciliation) retryFailedCertificate(ctx context.Context, seen *cert.
 	}
 	c.Status = string(seen.Status)
 	if due := c.FailedAt.Add(backoff(c.Attempt)); r.Now().Before(due) {
-		return engine.Blocked(v1alpha1.ReasonCertificateFailed, "ACM has given up on the certificate of %s: %s. Portico requests it again at %s; %s",
+		return engine.Blocked(v1alpha1.ReasonCertificateFailed, "ACM has given up on the certificate of %s: %s. "+
+			"Portico requests it again at %s; %s",
 			r.name, failure(seen), formatTime(due), advice(seen))
 	}
 	if err := r.Certs.Delete(ctx, c.ARN); err != nil {
@@ -192,7 +197,8 @@ func advice(c *cert.Certificate) string {
 	switch types.FailureReason(c.Reason) {
 	case types.FailureReasonCaaError:
 		return "let the CAA records of the domain, or of one above it, allow amazon.com"
-	case types.FailureReasonNoAvailableContacts, types.FailureReasonAdditionalVerificationRequired, types.FailureReasonDomainNotAllowed:
+	case types.FailureReasonNoAvailableContacts, types.FailureReasonAdditionalVerificationRequired,
+		types.FailureReasonDomainNotAllowed:
 		return "ask a platform admin, who must clear it with AWS"
 	default: // private authorities only
 	}
@@ -207,7 +213,8 @@ func advice(c *cert.Certificate) string {
 func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, error) {
 	record := r.certificate.Record
 	if record.Name == "" {
-		return "", engine.Wait(v1alpha1.ReasonValidationPending, acmPollInterval, "ACM has not said yet which record proves the domain")
+		return "", engine.Wait(v1alpha1.ReasonValidationPending, acmPollInterval,
+			"ACM has not said yet which record proves the domain")
 	}
 	zone := string(r.req.Spec.ZoneID)
 	if v := r.req.Spec.ValidationZoneID; v != "" {
@@ -242,18 +249,22 @@ func (r *reconciliation) hasValidationRecord(ctx context.Context, zone string, r
 	if cname, ok := dns.OfType(sets, route53.RRTypeCname); ok && dns.SameTarget(cname, record.Value) {
 		return true, nil
 	}
-	return false, engine.Blocked(v1alpha1.ReasonConflict, "the zone %s has another record at %s, which is left alone; delete it, and Portico writes the one that ACM asks for", zone, record.Name)
+	return false, engine.Blocked(v1alpha1.ReasonConflict, "the zone %s has another record at %s, which is left "+
+		"alone; delete it, and Portico writes the one that ACM asks for", zone, record.Name)
 }
 
 // checkIssued waits for ACM.
 func (r *reconciliation) checkIssued(context.Context) (string, error) {
 	if r.certificate.Over() {
-		return "", engine.Blocked(v1alpha1.ReasonCertificateOver, "the certificate is %s and load balancers serve it no more: make a new request for the hostname. ACM renews certificates as long as the record %s is in public DNS",
+		return "", engine.Blocked(v1alpha1.ReasonCertificateOver, "the certificate is %s and load balancers serve it "+
+			"no more: make a new request for the hostname. ACM renews certificates as long as the record %s is in "+
+			"public DNS",
 			r.certificate.Status, r.certificate.Record.Name)
 	}
 	if !r.certificate.Issued() {
 		age := r.Now().Sub(r.req.Status.Certificate.RequestedAt.Time)
-		return "", engine.Wait(v1alpha1.ReasonCertificatePending, min(max(age/10, acmPollInterval), time.Minute), "ACM looks for the record and issues the certificate, which usually takes some minutes")
+		return "", engine.Wait(v1alpha1.ReasonCertificatePending, min(max(age/10, acmPollInterval), time.Minute),
+			"ACM looks for the record and issues the certificate, which usually takes some minutes")
 	}
 	return "the certificate is issued", nil
 }

@@ -41,11 +41,13 @@ func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCert
 	case err != nil:
 		return err
 	case seen == nil && r.Now().Sub(c.RequestedAt.Time) < r.Settling:
-		return engine.Wait(v1alpha1.ReasonSettling, acmPollInterval, "ACM does not show the certificate %s yet, which was requested a moment ago; it is deleted when it does", arn)
+		return engine.Wait(v1alpha1.ReasonSettling, acmPollInterval, "ACM does not show the certificate %s yet, "+
+			"which was requested a moment ago; it is deleted when it does", arn)
 	case seen == nil: // not deleted: a policy with tag conditions would deny it
 		return nil
 	case seen.InUse:
-		return engine.Wait(v1alpha1.ReasonDetaching, 5*time.Second, "AWS still shows the certificate in use; it is deleted when it is not")
+		return engine.Wait(v1alpha1.ReasonDetaching, 5*time.Second, "AWS still shows the certificate in use; it is "+
+			"deleted when it is not")
 	}
 	return r.Certs.Delete(ctx, arn)
 }
@@ -56,7 +58,8 @@ func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.Hostnam
 	var failed error
 	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
 		var arn string
-		if arn, failed = r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt), r.Tags(r.req)); failed == nil {
+		if arn, failed = r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt),
+			r.Tags(r.req)); failed == nil {
 			c.ARN, c.RequestedAt = arn, metav1.Time{Time: r.Now()} // it may have been created only now
 			return []string{arn}, nil
 		}
@@ -95,5 +98,6 @@ func (r *reconciliation) waitUntil(made time.Time, why string) error {
 	if !r.Now().Before(until) {
 		return nil
 	}
-	return engine.Wait(v1alpha1.ReasonSettling, min(10*time.Second, max(r.Settling, time.Second)), "a certificate may have been requested, and is looked for by its tags until %s; %s", formatTime(until), why)
+	return engine.Wait(v1alpha1.ReasonSettling, min(10*time.Second, max(r.Settling, time.Second)),
+		"a certificate may have been requested, and is looked for by its tags until %s; %s", formatTime(until), why)
 }

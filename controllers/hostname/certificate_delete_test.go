@@ -22,8 +22,12 @@ func (d *desk) withdraw() error {
 	no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
 	nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
 	r := &reconciliation{
-		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
-		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere, Settling: time.Minute},
+		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req,
+		pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
+		Account: &Account{
+			Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere,
+			Settling: time.Minute,
+		},
 	}
 	return r.deleteCertificate(d.t.Context())
 }
@@ -51,7 +55,8 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 		}, "Settling", 1, 0, 1},
 		"its answer was lost": {func(d *desk) { d.req.Status.Certificate.ARN = "" }, "", 0, 1, 0},
 		"lost long ago": {func(d *desk) {
-			d.byTag, d.req.Status.Certificate.ARN, d.now = []string{d.req.Status.Certificate.ARN}, "", d.now.Add(2*time.Hour)
+			d.byTag, d.req.Status.Certificate.ARN, d.now = []string{d.req.Status.Certificate.ARN}, "",
+				d.now.Add(2*time.Hour)
 		}, "", 0, 1, 1},
 		"nothing was requested": {func(d *desk) { d.all, d.req.Status.Certificate = map[string]*types.CertificateDetail{}, nil }, "", 0, 0, 0},
 	} {
@@ -59,7 +64,8 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 		_ = d.pass()
 		row.before(d)
 		err := d.withdraw()
-		if got := reasonOf(err); (err != nil || row.reason != "") && got != row.reason || len(d.all) != row.left || len(d.deleted) != row.deleted || d.searches != row.searches {
+		if got := reasonOf(err); (err != nil || row.reason != "") && got != row.reason || len(d.all) != row.left ||
+			len(d.deleted) != row.deleted || d.searches != row.searches {
 			t.Errorf("%s: %v, left %v, deleted %v, %d searches", name, err, d.all, d.deleted, d.searches)
 		}
 	}
@@ -72,9 +78,16 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 
 // While ACM refuses requests it is unknown whether an unanswered request succeeded, and new tags are found late.
 func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
-	refused := &smithy.OperationError{ServiceID: "ACM", OperationName: "RequestCertificate", Err: &awshttp.ResponseError{
-		RequestID: "4711", ResponseError: &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 400}}, Err: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}},
-	}}
+	refused := &smithy.OperationError{
+		ServiceID: "ACM", OperationName: "RequestCertificate",
+		Err: &awshttp.ResponseError{
+			RequestID: "4711", ResponseError: &smithyhttp.ResponseError{
+				Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 400}}, Err: &smithy.GenericAPIError{
+					Code: "AccessDeniedException", Message: "not authorized",
+				},
+			},
+		},
+	}
 	for name, row := range map[string]struct {
 		fails   error
 		waits   bool          // indefinitely
@@ -90,7 +103,8 @@ func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 		_ = d.pass()
 		arn := d.req.Status.Certificate.ARN
 		d.req.Status.Certificate.ARN, d.refuses = "", row.fails
-		if first := d.withdraw(); reasonOf(first) == "Settling" && (first.Error() != d.withdraw().Error() || strings.Contains(first.Error(), "RequestID")) {
+		if first := d.withdraw(); reasonOf(first) == "Settling" &&
+			(first.Error() != d.withdraw().Error() || strings.Contains(first.Error(), "RequestID")) {
 			t.Errorf("%s: the text changes, or has what only AWS understands: %v", name, first)
 		}
 		began, passes := d.now, 0
@@ -104,7 +118,8 @@ func TestACertificateThatMayBeThereIsWaitedFor(t *testing.T) {
 			passes++
 		}
 		took := d.now.Sub(began)
-		if want := 5*time.Minute + 10*time.Second; row.found > 0 && took != row.found || row.found == 0 && !row.waits && took != want || row.found == 0 && row.waits && took < 20*time.Minute {
+		if want := 5*time.Minute + 10*time.Second; row.found > 0 && took != row.found || row.found == 0 && !row.waits &&
+			took != want || row.found == 0 && row.waits && took < 20*time.Minute {
 			t.Errorf("%s: it took %s", name, took)
 		}
 		if len(d.deleted) != row.deleted {

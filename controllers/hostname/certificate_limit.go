@@ -49,8 +49,10 @@ func (l CertificateLimiter) allow(ctx context.Context, namespace string, now tim
 	next := from.Add(certificateEvery)
 	most := cmp.Or(grant.Spec.MaxHostnames, v1alpha1.DefaultMaxHostnames)
 	if wait := next.Sub(now) - time.Duration(most)*certificateEvery; wait > 0 {
-		return engine.Wait(v1alpha1.ReasonCertificatesPaced, wait, "namespace %s has requested many certificates lately, and the AWS account may request some thousand a year: "+
-			"the next one is requested at %s. Keep hostnames that you still need: each one that is deleted and requested again needs another certificate", namespace, formatTime(now.Add(wait)))
+		return engine.Wait(v1alpha1.ReasonCertificatesPaced, wait, "namespace %s has requested many certificates "+
+			"lately, and the AWS account may request some thousand a year: the next one is requested at %s. Keep "+
+			"hostnames that you still need: each one that is deleted and requested again needs another certificate",
+			namespace, formatTime(now.Add(wait)))
 	}
 	before := grant.DeepCopy()
 	grant.Status.CertificatesPacedTo = &metav1.Time{Time: next}

@@ -28,7 +28,8 @@ func TestANamespacesCertificatesArePaced(t *testing.T) {
 		g.Spec.MaxHostnames = 3
 		return g
 	}
-	c := fake.NewClientBuilder().WithScheme(s).WithObjects(grant("payments"), grant("search")).WithStatusSubresource(&v1alpha1.HostnameGrant{}).Build()
+	c := fake.NewClientBuilder().WithScheme(s).WithObjects(grant("payments"), grant("search")).WithStatusSubresource(
+		&v1alpha1.HostnameGrant{}).Build()
 	p := CertificateLimiter{Client: c, APIReader: c}
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	take := func(ns string) error { return p.Allow(t.Context(), ns, now) }
@@ -38,7 +39,8 @@ func TestANamespacesCertificatesArePaced(t *testing.T) {
 		}
 	}
 	wait, ok := engine.AsWait(take("payments"))
-	if !ok || wait.Reason != "CertificatesPaced" || wait.After != certificateEvery || !strings.Contains(wait.Error(), "is requested at 2026-01-02 15:04 UTC") {
+	if !ok || wait.Reason != "CertificatesPaced" || wait.After != certificateEvery ||
+		!strings.Contains(wait.Error(), "is requested at 2026-01-02 15:04 UTC") {
 		t.Errorf("the fourth: %+v", wait)
 	}
 	if err := take("search"); err != nil {
@@ -72,7 +74,8 @@ func TestACertificateThatCannotBeCountedIsNotRequested(t *testing.T) {
 			return boom
 		},
 	}).Build()
-	if err := (CertificateLimiter{Client: c, APIReader: c}).Allow(t.Context(), "payments", time.Unix(1, 0)); !errors.Is(err, boom) {
+	if err := (CertificateLimiter{Client: c, APIReader: c}).Allow(t.Context(), "payments", time.Unix(1, 0)); !errors.Is(
+		err, boom) {
 		t.Error(err)
 	}
 }

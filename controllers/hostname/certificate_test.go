@@ -35,7 +35,9 @@ type authority struct {
 	searches int
 }
 
-func (a *authority) RequestCertificate(_ context.Context, in *acm.RequestCertificateInput, _ ...func(*acm.Options)) (*acm.RequestCertificateOutput, error) {
+func (a *authority) RequestCertificate(_ context.Context, in *acm.RequestCertificateInput, _ ...func(*acm.Options)) (
+	*acm.RequestCertificateOutput, error,
+) {
 	if err := cmp.Or(a.fails, a.refuses); err != nil {
 		return nil, err
 	}
@@ -48,7 +50,9 @@ func (a *authority) RequestCertificate(_ context.Context, in *acm.RequestCertifi
 	return &acm.RequestCertificateOutput{CertificateArn: &arn}, nil
 }
 
-func (a *authority) DescribeCertificate(_ context.Context, in *acm.DescribeCertificateInput, _ ...func(*acm.Options)) (*acm.DescribeCertificateOutput, error) {
+func (a *authority) DescribeCertificate(_ context.Context, in *acm.DescribeCertificateInput, _ ...func(*acm.Options)) (
+	*acm.DescribeCertificateOutput, error,
+) {
 	if a.fails != nil {
 		return nil, a.fails
 	}
@@ -59,7 +63,9 @@ func (a *authority) DescribeCertificate(_ context.Context, in *acm.DescribeCerti
 	return &acm.DescribeCertificateOutput{Certificate: d}, nil
 }
 
-func (a *authority) DeleteCertificate(_ context.Context, in *acm.DeleteCertificateInput, _ ...func(*acm.Options)) (*acm.DeleteCertificateOutput, error) {
+func (a *authority) DeleteCertificate(_ context.Context, in *acm.DeleteCertificateInput, _ ...func(*acm.Options)) (
+	*acm.DeleteCertificateOutput, error,
+) {
 	if a.fails != nil {
 		return nil, a.fails
 	}
@@ -68,7 +74,9 @@ func (a *authority) DeleteCertificate(_ context.Context, in *acm.DeleteCertifica
 	return &acm.DeleteCertificateOutput{}, nil
 }
 
-func (a *authority) GetResources(context.Context, *resourcegroupstaggingapi.GetResourcesInput, ...func(*resourcegroupstaggingapi.Options)) (*resourcegroupstaggingapi.GetResourcesOutput, error) {
+func (a *authority) GetResources(context.Context, *resourcegroupstaggingapi.GetResourcesInput,
+	...func(*resourcegroupstaggingapi.Options),
+) (*resourcegroupstaggingapi.GetResourcesOutput, error) {
 	a.searches++
 	out := &resourcegroupstaggingapi.GetResourcesOutput{}
 	for _, arn := range a.byTag {
@@ -90,7 +98,8 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	return &desk{
-		authority: &authority{all: map[string]*types.CertificateDetail{}}, t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		authority: &authority{all: map[string]*types.CertificateDetail{}}, t: t,
+		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		req: &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{UID: "uid"}},
 	}
 }
@@ -109,7 +118,8 @@ func (d *desk) pass() error {
 		return nil
 	})
 	r := &reconciliation{
-		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req, pass: pass, name: parsed(d.t, "shop.example.com"),
+		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req,
+		pass: pass, name: parsed(d.t, "shop.example.com"),
 		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere},
 	}
 	_, err := r.requestCertificate(d.t.Context())
@@ -179,11 +189,13 @@ func TestAFailedCertificateIsRequestedAgainLater(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()
 	for attempt, hours := range []int{1, 2, 4, 8, 16, 32, 32} {
-		d.certificate().Status, d.certificate().FailureReason = types.CertificateStatusFailed, types.FailureReasonCaaError
+		d.certificate().Status, d.certificate().FailureReason = types.CertificateStatusFailed,
+			types.FailureReasonCaaError
 		failed := d.req.Status.Certificate.ARN
 		err := d.pass()
 		due := d.now.Add(time.Duration(hours) * time.Hour)
-		if reasonOf(err) != "CertificateFailed" || !strings.Contains(err.Error(), due.Format("2006-01-02 15:04")) || !strings.Contains(err.Error(), "CAA records") {
+		if reasonOf(err) != "CertificateFailed" || !strings.Contains(err.Error(), due.Format("2006-01-02 15:04")) ||
+			!strings.Contains(err.Error(), "CAA records") {
 			t.Fatalf("%d: %v", attempt, err)
 		}
 		d.now = due.Add(-time.Second)
@@ -218,9 +230,11 @@ func TestARestoredRequestTakesItsCertificateBack(t *testing.T) {
 	} {
 		d := newDesk(t)
 		d.req.Annotations = map[string]string{v1alpha1.AnnotationFormerUID: row.annotation}
-		d.all["arn:kept"], d.byTag = &types.CertificateDetail{Status: types.CertificateStatusIssued}, []string{"arn:kept"}
+		d.all["arn:kept"], d.byTag = &types.CertificateDetail{Status: types.CertificateStatusIssued},
+			[]string{"arn:kept"}
 		_ = d.pass()
-		if d.searches != row.searches || len(d.tokens) != row.request || (d.req.Status.Certificate.ARN == "arn:kept") != (row.request == 0) {
+		if d.searches != row.searches || len(d.tokens) != row.request ||
+			(d.req.Status.Certificate.ARN == "arn:kept") != (row.request == 0) {
 			t.Errorf("%s: %d searches, %d requests, %+v", name, d.searches, len(d.tokens), d.req.Status.Certificate)
 		}
 	}

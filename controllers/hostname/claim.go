@@ -45,7 +45,8 @@ func (r *reconciliation) ensureClaim(ctx context.Context) (string, error) {
 	}
 	s := &r.req.Status
 	if s.Claim != held.Name || s.Gateway != held.Spec.Gateway || s.AccountID != r.ID || s.Region != r.Region {
-		s.Hostname, s.Claim, s.Gateway, s.AccountID, s.Region, s.Zone = r.name.String(), held.Name, held.Spec.Gateway, r.ID, r.Region, r.zone.Name
+		s.Hostname, s.Claim, s.Gateway, s.AccountID, s.Region, s.Zone = r.name.String(), held.Name, held.Spec.Gateway,
+			r.ID, r.Region, r.zone.Name
 		if err := r.saveReservation(ctx); err != nil {
 			return "", err
 		}
@@ -90,7 +91,8 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 		return nil, err
 	}
 	want := v1alpha1.PoolGatewaySpec{
-		Visibility: r.req.Spec.Visibility, GatewayClass: class, ProviderRef: r.req.Spec.ProviderRef, AccountID: r.ID, Region: r.Region,
+		Visibility: r.req.Spec.Visibility, GatewayClass: class, ProviderRef: r.req.Spec.ProviderRef, AccountID: r.ID,
+		Region: r.Region,
 	}
 	made, err := r.Claims.Take(ctx, claim.Request{
 		Name: r.name, Visibility: r.req.Spec.Visibility, Holder: r.holder(), Budget: r.grant.Budget(),
@@ -129,14 +131,16 @@ func (r *reconciliation) checkGrant(ctx context.Context) error {
 	grant := &v1alpha1.HostnameGrant{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.req.Namespace, Name: v1alpha1.HostnameGrantName}, grant)
 	if apierrors.IsNotFound(err) {
-		return engine.Blocked(v1alpha1.ReasonNotGranted, "the namespace %s cannot have hostnames; ask a platform admin for a HostnameGrant", r.req.Namespace)
+		return engine.Blocked(v1alpha1.ReasonNotGranted, "the namespace %s cannot have hostnames; ask a platform "+
+			"admin for a HostnameGrant", r.req.Namespace)
 	}
 	if err != nil {
 		return fmt.Errorf("read the HostnameGrant of %s: %w", r.req.Namespace, err)
 	}
 	r.grant = grant.Spec
 	if _, why := hostnames.Refused(grant.Spec, r.req.Spec, r.name); why != "" {
-		return engine.Blocked(v1alpha1.ReasonNotGranted, "the HostnameGrant of the namespace %s does not allow this: %s. Ask for another hostname, or ask a platform admin to widen the grant", r.req.Namespace, why)
+		return engine.Blocked(v1alpha1.ReasonNotGranted, "the HostnameGrant of the namespace %s does not allow this: "+
+			"%s. Ask for another hostname, or ask a platform admin to widen the grant", r.req.Namespace, why)
 	}
 	return nil
 }
@@ -150,18 +154,22 @@ func (r *reconciliation) checkZones(ctx context.Context) (err error) {
 	public := r.zone
 	switch {
 	case r.zone.Private && spec.Visibility == v1alpha1.InternetFacing:
-		return engine.Blocked(v1alpha1.ReasonPrivateZone, "%s is a private zone, which the internet does not see: ask for visibility internal, or use a public zone", r.zone.Name)
+		return engine.Blocked(v1alpha1.ReasonPrivateZone, "%s is a private zone, which the internet does not see: "+
+			"ask for visibility internal, or use a public zone", r.zone.Name)
 	case r.zone.Private && spec.ValidationZoneID == "":
-		return engine.Blocked(v1alpha1.ReasonNoValidationZone, "%s is a private zone, in which AWS cannot validate a certificate: name the public zone of the domain as validationZoneId", r.zone.Name)
+		return engine.Blocked(v1alpha1.ReasonNoValidationZone, "%s is a private zone, in which AWS cannot validate a "+
+			"certificate: name the public zone of the domain as validationZoneId", r.zone.Name)
 	case r.zone.Private:
 		if public, err = r.readZone(ctx, spec.ValidationZoneID); err != nil {
 			return err
 		}
 	case spec.ValidationZoneID != "":
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a public zone, so that certificates are validated in it; leave validationZoneId out", r.zone.Name)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a public zone, so that certificates are validated "+
+			"in it; leave validationZoneId out", r.zone.Name)
 	}
 	if public.Private {
-		return engine.Blocked(v1alpha1.ReasonPrivateZone, "the zone %s, in which the certificate must be validated, is private too; name a public one", public.ID)
+		return engine.Blocked(v1alpha1.ReasonPrivateZone, "the zone %s, in which the certificate must be validated, "+
+			"is private too; name a public one", public.ID)
 	}
 	if err := r.checkDelegation(ctx, r.zone); err != nil {
 		return err
@@ -180,7 +188,8 @@ func (r *reconciliation) readZone(ctx context.Context, id v1alpha1.HostedZoneID)
 		return dns.Zone{}, err
 	}
 	if err != nil || !r.name.Within(zone.Name) { // one error for both: other teams' zone names stay hidden
-		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "account %s has no hosted zone %s in which %s lies; choose the zone of its domain, or another provider", r.ID, id, r.name)
+		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "account %s has no hosted zone %s in which %s "+
+			"lies; choose the zone of its domain, or another provider", r.ID, id, r.name)
 	}
 	return zone, nil
 }
@@ -197,7 +206,8 @@ func (r *reconciliation) checkDelegation(ctx context.Context, zone dns.Zone) err
 			return err
 		}
 		if _, delegated := dns.OfType(sets, types.RRTypeNs); delegated {
-			return engine.Blocked(v1alpha1.ReasonDelegated, "%s is delegated from the zone %s to other name servers; use the hosted zone of %s", domain, zone.Name, domain)
+			return engine.Blocked(v1alpha1.ReasonDelegated, "%s is delegated from the zone %s to other name servers; "+
+				"use the hosted zone of %s", domain, zone.Name, domain)
 		}
 	}
 	return nil
@@ -219,7 +229,8 @@ func (r *reconciliation) checkCAA(ctx context.Context, zone dns.Zone) error {
 			continue
 		}
 		if !caaAllows(dns.Values(caa), r.name.Wildcard()) {
-			return engine.Blocked(v1alpha1.ReasonNotAuthorized, "the CAA records of %s do not allow Amazon to issue certificates; add 0 issue \"amazon.com\"", domain)
+			return engine.Blocked(v1alpha1.ReasonNotAuthorized, "the CAA records of %s do not allow Amazon to issue "+
+				"certificates; add 0 issue \"amazon.com\"", domain)
 		}
 		return nil
 	}
@@ -243,7 +254,9 @@ func caaAllows(values []string, wildcard bool) bool {
 	if wild := by["issuewild"]; wildcard && len(wild) > 0 {
 		which = wild
 	}
-	return len(which) == 0 || slices.ContainsFunc(which, func(issuer string) bool { return slices.Contains(amazonIssuers, issuer) })
+	return len(which) == 0 || slices.ContainsFunc(which, func(issuer string) bool {
+		return slices.Contains(amazonIssuers, issuer)
+	})
 }
 
 // checkRecords returns an error if the hostname has records of somebody else. It runs before anything is created.

@@ -30,7 +30,8 @@ func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !found {
-		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
+		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its "+
+			"place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
 	}
 	r.pool = pg
 	s.ParentRef = pool.ParentRef(pg, s.Claim)
@@ -48,12 +49,17 @@ func (r *reconciliation) checkClosed() error {
 		}
 		switch c.Reason {
 		case v1alpha1.ReasonRouteUnsupported:
-			return engine.Blocked(c.Reason, "%s does not answer, because the load balancer is shared and would stop for all teams: %s. The hostname opens by itself when the route is changed or deleted", c.Hostname, c.Message)
+			return engine.Blocked(c.Reason, "%s does not answer, because the load balancer is shared and would stop "+
+				"for all teams: %s. The hostname opens by itself when the route is changed or deleted", c.Hostname,
+				c.Message)
 		case v1alpha1.ReasonRouteSuspected:
-			return engine.Blocked(c.Reason, "%s does not answer: %s. Undo the last change of its routes, or ask a platform admin", c.Hostname, c.Message)
+			return engine.Blocked(c.Reason, "%s does not answer: %s. Undo the last change of its routes, or ask a "+
+				"platform admin", c.Hostname, c.Message)
 		}
-		return engine.Blocked(v1alpha1.ReasonOverBudget, "%s does not answer: its routes need %s, and the load balancer is shared. Merge or delete routes, or ask a platform admin "+
-			"to raise maxRules or maxTargetGroups in the HostnameGrant of namespace %s. It opens by itself when they fit", c.Hostname, pool.Exceeds(c.Needs, c.Budget), r.req.Namespace)
+		return engine.Blocked(v1alpha1.ReasonOverBudget, "%s does not answer: its routes need %s, and the load "+
+			"balancer is shared. Merge or delete routes, or ask a platform admin to raise maxRules or "+
+			"maxTargetGroups in the HostnameGrant of namespace %s. It opens by itself when they fit", c.Hostname,
+			pool.Exceeds(c.Needs, c.Budget), r.req.Namespace)
 	}
 	return nil
 }
@@ -63,7 +69,8 @@ func (r *reconciliation) checkClosed() error {
 // either.
 func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
-	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim},
+		set)
 	if err != nil {
 		return "", err
 	}
@@ -81,11 +88,14 @@ func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	} else if waits != "" {
 		return "", r.waitForListener(waits)
 	}
-	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", r.pool.Name, r.req.Namespace), nil
+	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it",
+		r.pool.Name, r.req.Namespace), nil
 }
 
 // listenerConditions are the conditions that are True on a ListenerSet that is served.
-var listenerConditions = []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed}
+var listenerConditions = []gatewayv1.ListenerSetConditionType{
+	gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed,
+}
 
 // listenerRefusal returns why the load balancer controller refuses the ListenerSet; "" if it does not.
 func listenerRefusal(set *gatewayv1.ListenerSet) string {
@@ -100,9 +110,11 @@ func listenerRefusal(set *gatewayv1.ListenerSet) string {
 
 // pendingChanges returns what the load balancer controller has not applied yet; "" if it has applied everything.
 func (r *reconciliation) pendingChanges(set *gatewayv1.ListenerSet) string {
-	if c := meta.FindStatusCondition(r.pool.Status.Conditions, v1alpha1.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(r.pool.Status.Conditions, v1alpha1.StepProgrammed); c == nil ||
+		c.Status != metav1.ConditionTrue {
 		if c != nil && c.Reason == v1alpha1.ReasonChangesWait {
-			return "the load balancer controller cannot change the load balancer that is shared. Platform admins see why at the PoolGateway " + r.pool.Name
+			return "the load balancer controller cannot change the load balancer that is shared. Platform admins see " +
+				"why at the PoolGateway " + r.pool.Name
 		}
 		return "its Gateway is not programmed"
 	}
@@ -129,8 +141,10 @@ func (r *reconciliation) waitForListener(what string) error {
 // waitForPool returns a WaitError that says what is missing, and why the whole Gateway makes no progress, if it makes
 // none. A Gateway that waits for its hostnames to be deleted still serves them.
 func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
-	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != v1alpha1.ReasonInUse {
-		return engine.Blocked(v1alpha1.ReasonGatewayFailed, "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)
+	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil &&
+		c.Reason != v1alpha1.ReasonInUse {
+		return engine.Blocked(v1alpha1.ReasonGatewayFailed, "%s: the PoolGateway %s is stuck: %s", what, pg.Name,
+			c.Message)
 	}
 	return engine.Wait(reason, again, "%s", what)
 }
@@ -145,18 +159,22 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 	asked := c.Serve
 	c.Serve = false // read by the PoolGateway's reconciler
 	pg := &v1alpha1.PoolGateway{}
-	if found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg); !found {
+	if found, err := engine.Find(
+		ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg); !found {
 		return err
 	}
-	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim}, &gatewayv1.ListenerSet{})
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim},
+		&gatewayv1.ListenerSet{})
 	if err != nil {
 		return err
 	}
 	if found || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
+		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load "+
+			"balancer of "+pg.Name)
 	}
 	if asked { // a PoolGateway pass that has not seen this may be running
-		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
+		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load "+
+			"balancer of %s", pg.Name)
 	}
 	if c.ARN == "" { // lost, or not requested yet
 		return nil
@@ -166,7 +184,8 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 		return fmt.Errorf("read the LoadBalancerConfiguration %s: %w", pg.Name, err)
 	}
 	if configured { // nothing watches this
-		return waitForPool(pg, v1alpha1.ReasonDetaching, 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
+		return waitForPool(pg, v1alpha1.ReasonDetaching, 2*time.Second, "the certificate is being taken out of the "+
+			"configuration of "+pg.Name)
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ func TestACertificateThatIsGoneIsRequestedAgain(t *testing.T) {
 	}
 	d.now = d.now.Add(2 * time.Minute)
 	_ = d.pass()
-	if _ = d.pass(); len(d.tokens) != 2 || len(d.all) != 1 || !slices.ContainsFunc(d.notes, func(n string) bool { return strings.HasPrefix(n, "CertificateLost") }) {
+	if _ = d.pass(); len(d.tokens) != 2 || len(d.all) != 1 || !slices.ContainsFunc(d.notes, func(n string) bool {
+		return strings.HasPrefix(n, "CertificateLost")
+	}) {
 		t.Errorf("later: %d requests, notes %v", len(d.tokens), d.notes)
 	}
 }
@@ -35,7 +37,8 @@ func TestACertificateThatIsGoneAgainAndAgainIsRequestedMoreAndMoreSlowly(t *test
 	if n := len(d.tokens); n < 4 || n > 7 {
 		t.Errorf("%d requests in a day", n)
 	}
-	if err := d.pass(); reasonOf(err) != "CertificateLost" || !strings.Contains(err.Error(), "find out who deletes them") {
+	if err := d.pass(); reasonOf(err) != "CertificateLost" ||
+		!strings.Contains(err.Error(), "find out who deletes them") {
 		t.Error(err)
 	}
 }

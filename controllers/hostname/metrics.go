@@ -15,21 +15,27 @@ import (
 var (
 	requested = engine.RegisterMetric(metric.Counter(metric.Info{
 		Name: "portico_certificate_requests_total", Source: metric.Operator,
-		Help:   "Certificates requested from ACM, by account. AWS allows some thousand a year.",
-		Labels: []metric.Label{{Name: "account", Of: "the number of an AWS account that an AWSProvider leads to", Most: 100}},
+		Help: "Certificates requested from ACM, by account. AWS allows some thousand a year.",
+		Labels: []metric.Label{{
+			Name: "account", Of: "the number of an AWS account that an AWSProvider leads to",
+			Most: 100,
+		}},
 	}))
 	certificatesDesc = metric.Collected(metric.Info{
 		Name: "portico_certificates", Source: metric.Operator,
-		Help:   "Certificates of hostnames. One is late if its renewal has failed, or if less than an eighth of its life is left; ACM begins to renew before that.",
+		Help: "Certificates of hostnames. One is late if its renewal has failed, or if less than an eighth of its " +
+			"life is left; ACM begins to renew before that.",
 		Labels: []metric.Label{{Name: "state", Values: []string{"in_time", "late", "requested"}}},
 	})
 	firstEndDesc = metric.Collected(metric.Info{
 		Name: "portico_certificates_first_end_timestamp_seconds", Source: metric.Operator,
-		Help: "When the certificate ends that ends first, unless ACM renews it, as a Unix time; absent while there is none.",
+		Help: "When the certificate ends that ends first, unless ACM renews it, as a Unix time; absent while there " +
+			"is none.",
 	})
 	firstUrgentDesc = metric.Collected(metric.Info{
 		Name: "portico_certificates_first_urgent_timestamp_seconds", Source: metric.Operator,
-		Help: "When the first certificate has a sixteenth of its life left, unless ACM renews it, as a Unix time; absent while there is none.",
+		Help: "When the first certificate has a sixteenth of its life left, unless ACM renews it, as a Unix time; " +
+			"absent while there is none.",
 	})
 )
 

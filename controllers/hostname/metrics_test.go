@@ -21,7 +21,8 @@ func TestCertificatesAreCountedByHowLateTheyAre(t *testing.T) {
 	}
 	kube := fake.NewClientBuilder().WithScheme(s)
 	for name, c := range map[string]*v1alpha1.HostnameCertificate{
-		"none": nil, "asked": {}, "late": {NotBefore: at(840), NotAfter: at(1000), RenewalLate: true}, "fine": {NotBefore: at(1), NotAfter: at(2001)},
+		"none": nil, "asked": {}, "late": {NotBefore: at(840), NotAfter: at(1000), RenewalLate: true},
+		"fine": {NotBefore: at(1), NotAfter: at(2001)},
 		// This one ends later than the first, but sooner relative to its lifetime.
 		"long": {NotBefore: at(0), NotAfter: at(1024)},
 	} {
@@ -34,7 +35,10 @@ func TestCertificatesAreCountedByHowLateTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(out)
-	want := map[string]float64{"late": 1, "requested": 1, "in_time": 2, firstEndDesc.String(): 1000, firstUrgentDesc.String(): 960}
+	want := map[string]float64{
+		"late": 1, "requested": 1, "in_time": 2, firstEndDesc.String(): 1000,
+		firstUrgentDesc.String(): 960,
+	}
 	for m := range out {
 		var d dto.Metric
 		if err := m.Write(&d); err != nil {

@@ -33,7 +33,10 @@ func hostedZones(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery
 		for i := range out.HostedZones {
 			z := &out.HostedZones[i]
 			domain := dnsname.Canonical(aws.ToString(z.Name))
-			o := operatorapi.Offer{Value: strings.TrimPrefix(aws.ToString(z.Id), "/hostedzone/"), Label: domain, Facts: map[string]string{operatorapi.FactDomain: domain}}
+			o := operatorapi.Offer{
+				Value: strings.TrimPrefix(aws.ToString(z.Id), "/hostedzone/"), Label: domain,
+				Facts: map[string]string{operatorapi.FactDomain: domain},
+			}
 			if z.Config != nil && z.Config.PrivateZone {
 				o.Label, o.Facts[operatorapi.FactPrivate] = domain+", private", "true"
 			}

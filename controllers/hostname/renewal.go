@@ -47,7 +47,8 @@ func (r *reconciliation) checkRenewal(c *v1alpha1.HostnameCertificate, seen *cer
 	c.NotBefore, c.NotAfter = wholeSeconds(seen.NotBefore), wholeSeconds(seen.NotAfter)
 	late := seen.Renewal == string(types.RenewalStatusFailed) || r.Now().After(lateFrom(c))
 	if late && !c.RenewalLate {
-		r.pass.Warning(v1alpha1.ReasonRenewalLate, "DescribeCertificate", "the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",
+		r.pass.Warning(v1alpha1.ReasonRenewalLate, "DescribeCertificate",
+			"the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",
 			c.NotAfter.UTC().Format(time.DateOnly), cmp.Or(seen.Renewal, "not started"), seen.Record.Name)
 	}
 	c.RenewalLate = late

@@ -17,7 +17,9 @@ const day = 24 * time.Hour
 
 // late counts the reports of a late renewal.
 func (d *desk) late() int {
-	return len(slices.DeleteFunc(slices.Clone(d.notes), func(n string) bool { return !strings.HasPrefix(n, "RenewalLate") }))
+	return len(slices.DeleteFunc(slices.Clone(d.notes), func(n string) bool {
+		return !strings.HasPrefix(n, "RenewalLate")
+	}))
 }
 
 // issue gives the request a certificate that is valid from now on.
@@ -49,7 +51,8 @@ func TestARenewalThatIsLateIsTold(t *testing.T) {
 			}
 		}
 		look(row.days - 1)
-		if got := d.req.Status.Certificate; d.late() != 0 || !got.NotBefore.Time.Equal(*c.NotBefore) || !got.NotAfter.Time.Equal(end) {
+		if got := d.req.Status.Certificate; d.late() != 0 || !got.NotBefore.Time.Equal(*c.NotBefore) ||
+			!got.NotAfter.Time.Equal(end) {
 			t.Errorf("%v days: new: notes %v, %+v", row.days, d.notes, got)
 		}
 		c.RenewalSummary = &types.RenewalSummary{RenewalStatus: types.RenewalStatusPendingAutoRenewal}
@@ -68,7 +71,8 @@ func TestARenewalThatIsLateIsTold(t *testing.T) {
 		}
 		c.RenewalSummary.RenewalStatus = types.RenewalStatusSuccess
 		c.NotBefore, c.NotAfter = aws.Time(d.now), aws.Time(d.now.Add(47*day))
-		if err := d.pass(); err != nil || d.late() != 1 || d.req.Status.Certificate.Renewal != "SUCCESS" || d.req.Status.Certificate.RenewalLate {
+		if err := d.pass(); err != nil || d.late() != 1 || d.req.Status.Certificate.Renewal != "SUCCESS" ||
+			d.req.Status.Certificate.RenewalLate {
 			t.Errorf("%v days: renewed: %v, %+v", row.days, err, d.req.Status.Certificate)
 		}
 	}
@@ -92,7 +96,9 @@ func TestARenewalThatFailedIsTold(t *testing.T) {
 // The end is near at a sixteenth of the lifetime. The status of an older version does not have the lifetime.
 func TestTheEndIsNearByTheCertificatesLife(t *testing.T) {
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for days, left := range map[int]time.Duration{398: 597 * time.Hour, 198: 297 * time.Hour, 47: 70*time.Hour + 30*time.Minute} {
+	for days, left := range map[int]time.Duration{
+		398: 597 * time.Hour, 198: 297 * time.Hour, 47: 70*time.Hour + 30*time.Minute,
+	} {
 		end := begin.Add(time.Duration(days) * day)
 		c := &v1alpha1.HostnameCertificate{NotBefore: &metav1.Time{Time: begin}, NotAfter: &metav1.Time{Time: end}}
 		if got := end.Sub(urgentFrom(c)); got != left {

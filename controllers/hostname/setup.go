@@ -106,15 +106,20 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		engine.Setup(c.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, settings, c.watchedByRequests),
 		engine.Setup(c.mgr, &v1alpha1.PoolGateway{}, pool.Reconciler{
 			Applier: apply.Applier{Client: kube, APIReader: live}, Classes: classes, LoadBalancers: c.loadBalancers,
-			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool, MinAge: c.o.Settling, Now: c.o.Engine.Now,
+			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool,
+			MinAge: c.o.Settling, Now: c.o.Engine.Now,
 			Heartbeat: &pool.Heartbeat{Reader: live}, Patience: c.o.Patience,
 		}, own, c.watchedByPool),
-		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueKey(claimOf), builder.WithPredicates(requestClaimChanged()))
-		}),
-		engine.Setup(c.mgr, &v1alpha1.HostnameGrant{}, GrantReconciler{Reader: kube}, c.o.Engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(grantOf), builder.WithPredicates(watch.CreatedOrDeleted()))
-		}),
+		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine,
+			func(b *builder.Builder) {
+				b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueKey(claimOf),
+					builder.WithPredicates(requestClaimChanged()))
+			}),
+		engine.Setup(c.mgr, &v1alpha1.HostnameGrant{}, GrantReconciler{Reader: kube}, c.o.Engine,
+			func(b *builder.Builder) {
+				b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(grantOf),
+					builder.WithPredicates(watch.CreatedOrDeleted()))
+			}),
 	)
 }
 
@@ -131,19 +136,27 @@ func (s setup) routeIndexes(ctx context.Context) error {
 func (s setup) watchedByRequests(b *builder.Builder) {
 	request := &v1alpha1.GatewayHostnameRequest{}
 	everywhere := func(client.Object) client.ListOption { return client.InNamespace("") }
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, request), builder.WithPredicates(watch.ProviderChanged()))
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(s.mgr, request), builder.WithPredicates(watch.CredentialsChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, request),
+		builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(s.mgr, request),
+		builder.WithPredicates(watch.CredentialsChanged()))
 	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
-	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(s.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
-	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(s.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
+	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(s.mgr, request, beside),
+		builder.WithPredicates(watch.SpecChanged()))
+	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(s.mgr, request),
+		builder.WithPredicates(watch.NamespaceChanged()))
 	b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(s.mgr, request), builder.WithPredicates(watch.TeamRulesChanged()))
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
-	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
-	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt),
+		builder.WithPredicates(poolServingChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt, notReadyOrDeleting),
+		builder.WithPredicates(poolStatusChanged()))
 	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(holderOf), builder.WithPredicates(watch.DeletionsOnly()))
-	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(s.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(s.mgr, request, everywhere, waitsForClaim),
+		builder.WithPredicates(watch.DeletionsOnly()))
 	b.Watches(&gatewayv1.ListenerSet{}, s.enqueueClaimant())
-	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, request, everywhere, notReadyOrDeleting),
+		builder.WithPredicates(watch.SpecChanged()))
 }
 
 func (s setup) watchedByPool(b *builder.Builder) {
@@ -151,19 +164,22 @@ func (s setup) watchedByPool(b *builder.Builder) {
 	b.Owns(&gatewayv1.ListenerSet{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 	b.Owns(&gatewayv1.HTTPRoute{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 	b.Owns(&albconfig.LoadBalancerConfiguration{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, &v1alpha1.PoolGateway{}),
+		builder.WithPredicates(watch.ProviderChanged()))
 	b.Watches(&v1alpha1.GatewayHostnameRequest{}, s.enqueuePool(), builder.WithPredicates(membershipChanged()))
 	b.Watches(&v1alpha1.DomainClaim{}, s.enqueuePool(), builder.WithPredicates(watch.SpecChanged()))
 	b.Watches(&gatewayv1.HTTPRoute{}, s.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
 	b.Watches(&gatewayv1.GRPCRoute{}, s.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
 	everyPool := func(client.Object) client.ListOption { return client.InNamespace("") }
-	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, &v1alpha1.PoolGateway{}, everyPool),
+		builder.WithPredicates(watch.SpecChanged()))
 }
 
 // account connects a request to AWS; the parts are shared with other requests.
 func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
 	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
-		Kind: v1alpha1.KindGatewayHostnameRequest, Namespace: r.Namespace, Provider: r.Spec.ProviderRef.Name, Region: r.Status.Region,
+		Kind: v1alpha1.KindGatewayHostnameRequest, Namespace: r.Namespace, Provider: r.Spec.ProviderRef.Name,
+		Region:    r.Status.Region,
 		AccountID: r.Status.AccountID, HasResources: r.Status.Claim != "", Deleting: !r.DeletionTimestamp.IsZero(),
 	})
 	if err != nil {
@@ -180,7 +196,8 @@ func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) 
 		SearchTags: func(r *v1alpha1.GatewayHostnameRequest) map[string][]string {
 			return session.Identity.SearchTags(asHolder(r))
 		},
-		Recheck: func(ctx context.Context) error { return s.o.Connector.Recheck(ctx, session, r.Namespace) }, Settling: s.o.Settling,
+		Recheck:  func(ctx context.Context) error { return s.o.Connector.Recheck(ctx, session, r.Namespace) },
+		Settling: s.o.Settling,
 	}, nil
 }
 
@@ -193,7 +210,8 @@ func asHolder(r *v1alpha1.GatewayHostnameRequest) *v1alpha1.GatewayHostnameReque
 
 func (s setup) loadBalancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.LoadBalancers, error) {
 	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
-		Kind: v1alpha1.KindPoolGateway, Namespace: g.Namespace, Provider: g.Spec.ProviderRef.Name, Region: g.Spec.Region,
+		Kind: v1alpha1.KindPoolGateway, Namespace: g.Namespace, Provider: g.Spec.ProviderRef.Name,
+		Region:    g.Spec.Region,
 		AccountID: g.Spec.AccountID, HasResources: true, Deleting: !g.DeletionTimestamp.IsZero(), Platform: true,
 	})
 	if err != nil {

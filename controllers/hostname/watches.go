@@ -40,7 +40,9 @@ func (s setup) enqueuePoolsOfRoute() handler.EventHandler {
 			found := &v1alpha1.DomainClaim{}
 			if namespace == s.o.Gateways && s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
 				found.Spec.Holder.Namespace == o.GetNamespace() { // routes of other namespaces are not attached
-				all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: found.Spec.Gateway}})
+				all = append(all, reconcile.Request{
+					NamespacedName: client.ObjectKey{Namespace: namespace, Name: found.Spec.Gateway},
+				})
 			}
 		}
 		return all
@@ -63,7 +65,8 @@ func holderOf(c *v1alpha1.DomainClaim) client.ObjectKey {
 func (s setup) enqueueClaimant() handler.EventHandler {
 	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
 		found := &v1alpha1.DomainClaim{}
-		if o.GetNamespace() != s.o.Gateways || s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
+		if o.GetNamespace() != s.o.Gateways ||
+			s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
 			return client.ObjectKey{}
 		}
 		return holderOf(found)
@@ -90,21 +93,24 @@ func poolServingChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after *v1alpha1.PoolGateway) bool {
 		was, is := before.Status, after.Status
 		less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
-		return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || !equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
+		return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) ||
+			!equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
 	}))
 }
 
 // poolHealth returns the conditions of a PoolGateway that concern all its hostnames.
 func poolHealth(s v1alpha1.PoolGatewayStatus) [2]bool {
 	return [2]bool{
-		meta.IsStatusConditionTrue(s.Conditions, v1alpha1.StepProgrammed), meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionStalled),
+		meta.IsStatusConditionTrue(s.Conditions, v1alpha1.StepProgrammed),
+		meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionStalled),
 	}
 }
 
 // poolStatusChanged passes changes that a hostname may wait for.
 func poolStatusChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.PoolGateway) bool {
-		return !equality.Semantic.DeepEqual(was.Status.Attached, is.Status.Attached) || !equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
+		return !equality.Semantic.DeepEqual(was.Status.Attached, is.Status.Attached) ||
+			!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
 	}))
 }
 

@@ -36,7 +36,8 @@ const (
 
 // dropped are annotations that request something once, or concern the deletion: the new object has none of them.
 var dropped = []string{
-	v1alpha1.AnnotationKeep, v1alpha1.AnnotationConfirmDeletion, v1alpha1.AnnotationAcknowledgeRecreate, v1alpha1.AnnotationRotatePassword,
+	v1alpha1.AnnotationKeep, v1alpha1.AnnotationConfirmDeletion, v1alpha1.AnnotationAcknowledgeRecreate,
+	v1alpha1.AnnotationRotatePassword,
 	v1alpha1.AnnotationReconcileRequestedAt,
 }
 
@@ -60,7 +61,8 @@ func (k Keeper) Record(ctx context.Context, kind string, obj client.Object) erro
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return external.ErrNamespaceLeaves
 	case err != nil && !apierrors.IsAlreadyExists(err):
-		return engine.Blocked(v1alpha1.ReasonKeepRefused, "the resource could not be created again: %w. The deletion waits until it could; nothing was deleted since", err)
+		return engine.Blocked(v1alpha1.ReasonKeepRefused, "the resource could not be created again: %w. The deletion "+
+			"waits until it could; nothing was deleted since", err)
 	}
 	text, err := json.Marshal(again)
 	if err != nil {
@@ -115,21 +117,25 @@ func (k Keeper) Reconcile(ctx context.Context, record *corev1.ConfigMap) (ctrl.R
 	case apierrors.IsNotFound(err):
 		return k.makeAgain(ctx, record, again)
 	case err != nil:
-		return ctrl.Result{}, fmt.Errorf("look for %s %s/%s: %w", again.GetKind(), again.GetNamespace(), again.GetName(), err)
+		return ctrl.Result{}, fmt.Errorf("look for %s %s/%s: %w", again.GetKind(), again.GetNamespace(),
+			again.GetName(), err)
 	case Prefix+string(live.GetUID()) == record.Name: // it is about to be deleted
 		return ctrl.Result{RequeueAfter: poll}, nil
 	}
 	return ctrl.Result{}, k.forget(ctx, record) // it exists, created from the record or by somebody else
 }
 
-func (k Keeper) makeAgain(ctx context.Context, record *corev1.ConfigMap, again *unstructured.Unstructured) (ctrl.Result, error) {
+func (k Keeper) makeAgain(ctx context.Context, record *corev1.ConfigMap, again *unstructured.Unstructured) (
+	ctrl.Result, error,
+) {
 	what := again.GetKind() + " " + again.GetNamespace() + "/" + again.GetName()
 	err := k.Client.Create(ctx, again.DeepCopy())
 	switch {
 	case err == nil, apierrors.IsAlreadyExists(err):
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), apierrors.IsNotFound(err):
-		log.FromContext(ctx).Info("what was to be kept is not made again: its namespace is deleted; the AWS resource stays, with its ownership tags", "object", what)
+		log.FromContext(ctx).Info("what was to be kept is not made again: its namespace is deleted; the AWS resource "+
+			"stays, with its ownership tags", "object", what)
 		return ctrl.Result{}, k.forget(ctx, record)
 	}
 	return ctrl.Result{}, fmt.Errorf("make %s again, which was to be kept: %w", what, err)

@@ -44,7 +44,9 @@ func TestARequestIsRecordedOnlyIfItCouldBeMadeAgain(t *testing.T) {
 		}
 		inner := fake.NewClientBuilder().WithScheme(s).Build()
 		c := interceptor.NewClient(inner, interceptor.Funcs{
-			Create: func(ctx context.Context, w client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			Create: func(ctx context.Context, w client.WithWatch, obj client.Object,
+				opts ...client.CreateOption,
+			) error {
 				if _, record := obj.(*corev1.ConfigMap); !record {
 					return row.answer
 				}
@@ -53,13 +55,15 @@ func TestARequestIsRecordedOnlyIfItCouldBeMadeAgain(t *testing.T) {
 		})
 		b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "docs", UID: "u-1"}}
 		err := Keeper{Client: c, APIReader: c, Namespace: "portico-system"}.Record(t.Context(), "S3Bucket", b)
-		if wait, _ := engine.AsWait(err); (wait != nil) != (row.reason != "") || wait != nil && wait.Reason != row.reason {
+		if wait, _ := engine.AsWait(err); (wait != nil) != (row.reason != "") ||
+			wait != nil && wait.Reason != row.reason {
 			t.Errorf("%s: %v", name, err)
 		}
 		if (name == "the namespace leaves") != errors.Is(err, external.ErrNamespaceLeaves) {
 			t.Errorf("%s: %v", name, err)
 		}
-		found, err := engine.Find(t.Context(), c, client.ObjectKey{Namespace: "portico-system", Name: Prefix + "u-1"}, &corev1.ConfigMap{})
+		found, err := engine.Find(t.Context(), c, client.ObjectKey{Namespace: "portico-system", Name: Prefix + "u-1"},
+			&corev1.ConfigMap{})
 		if err != nil || found != row.recorded {
 			t.Errorf("%s: recorded %v, %v", name, found, err)
 		}
@@ -72,7 +76,8 @@ func TestWhatIsMadeAgainIsWhatUsersWrote(t *testing.T) {
 		OwnerReferences: []metav1.OwnerReference{{Name: "x"}}, Labels: map[string]string{"cost": "42"},
 		Annotations: map[string]string{
 			"example.com/note": "ours", v1alpha1.AnnotationRequestedBy: "oidc:jane", v1alpha1.AnnotationKeep: "true",
-			v1alpha1.AnnotationConfirmDeletion: "docs", v1alpha1.AnnotationRotatePassword: "1", v1alpha1.AnnotationAcknowledgeRecreate: "1",
+			v1alpha1.AnnotationConfirmDeletion: "docs", v1alpha1.AnnotationRotatePassword: "1",
+			v1alpha1.AnnotationAcknowledgeRecreate: "1",
 		},
 	}}
 	b.Spec.ForceDestroy, b.Status.Ready = true, true
@@ -81,10 +86,12 @@ func TestWhatIsMadeAgainIsWhatUsersWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := got.GetAnnotations()
-	if len(notes) != 3 || notes[v1alpha1.AnnotationKeptFrom] != "u-1" || notes[v1alpha1.AnnotationRequestedBy] != "oidc:jane" || notes["example.com/note"] != "ours" {
+	if len(notes) != 3 || notes[v1alpha1.AnnotationKeptFrom] != "u-1" ||
+		notes[v1alpha1.AnnotationRequestedBy] != "oidc:jane" || notes["example.com/note"] != "ours" {
 		t.Errorf("annotations %v", notes)
 	}
-	if got.GetUID() != "" || got.GetResourceVersion() != "" || got.GetFinalizers() != nil || got.GetOwnerReferences() != nil || got.Object["status"] != nil {
+	if got.GetUID() != "" || got.GetResourceVersion() != "" || got.GetFinalizers() != nil ||
+		got.GetOwnerReferences() != nil || got.Object["status"] != nil {
 		t.Errorf("more than users write: %v", got.Object)
 	}
 	if got.GetLabels()["cost"] != "42" || got.Object["spec"].(map[string]any)["forceDestroy"] != true {

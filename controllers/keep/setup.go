@@ -10,10 +10,13 @@ import (
 
 // Cached returns the cache settings for records: the operator's namespace only.
 func Cached(namespace string) cache.ByObject {
-	return cache.ByObject{Namespaces: map[string]cache.Config{namespace: {LabelSelector: labels.SelectorFromSet(labels.Set{Label: "true"})}}}
+	return cache.ByObject{Namespaces: map[string]cache.Config{
+		namespace: {LabelSelector: labels.SelectorFromSet(labels.Set{Label: "true"})},
+	}}
 }
 
 // Setup registers the controller of records with the manager. It starts with the records that an earlier process left.
 func (k Keeper) Setup(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("keep").For(&corev1.ConfigMap{}).Complete(reconcile.AsReconciler(k.Client, k))
+	return ctrl.NewControllerManagedBy(mgr).Named("keep").For(&corev1.ConfigMap{}).Complete(
+		reconcile.AsReconciler(k.Client, k))
 }

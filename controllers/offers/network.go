@@ -18,7 +18,9 @@ const page = 200
 // Subnets lists the subnets of the account, by ID.
 func Subnets(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]Item, error) {
 	var items []Item
-	pages := ec2.NewDescribeSubnetsPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeSubnetsInput{MaxResults: aws.Int32(page)})
+	pages := ec2.NewDescribeSubnetsPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeSubnetsInput{
+		MaxResults: aws.Int32(page),
+	})
 	for pages.HasMorePages() && len(items) < Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -27,7 +29,12 @@ func Subnets(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([
 		for i := range out.Subnets {
 			n := &out.Subnets[i]
 			tags := TagsOfEC2(n.Tags)
-			items = append(items, Item{operatorapi.Offer{Value: aws.ToString(n.SubnetId), Label: Words(tags["Name"], aws.ToString(n.AvailabilityZone), aws.ToString(n.CidrBlock))}, tags})
+			items = append(items, Item{
+				operatorapi.Offer{
+					Value: aws.ToString(n.SubnetId),
+					Label: Words(tags["Name"], aws.ToString(n.AvailabilityZone), aws.ToString(n.CidrBlock)),
+				}, tags,
+			})
 		}
 	}
 	return items, nil
@@ -36,7 +43,9 @@ func Subnets(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([
 // SecurityGroups lists the security groups of the account, by ID.
 func SecurityGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]Item, error) {
 	var items []Item
-	pages := ec2.NewDescribeSecurityGroupsPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeSecurityGroupsInput{MaxResults: aws.Int32(page)})
+	pages := ec2.NewDescribeSecurityGroupsPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeSecurityGroupsInput{
+		MaxResults: aws.Int32(page),
+	})
 	for pages.HasMorePages() && len(items) < Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -44,7 +53,12 @@ func SecurityGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQu
 		}
 		for i := range out.SecurityGroups {
 			g := &out.SecurityGroups[i]
-			items = append(items, Item{operatorapi.Offer{Value: aws.ToString(g.GroupId), Label: Words(aws.ToString(g.GroupName), aws.ToString(g.VpcId))}, TagsOfEC2(g.Tags)})
+			items = append(items, Item{
+				operatorapi.Offer{
+					Value: aws.ToString(g.GroupId),
+					Label: Words(aws.ToString(g.GroupName), aws.ToString(g.VpcId)),
+				}, TagsOfEC2(g.Tags),
+			})
 		}
 	}
 	return items, nil

@@ -21,12 +21,17 @@ func TestAListOfAnAccountEnds(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm() // an empty action gets an unknown answer
 		name := strings.TrimPrefix(r.Form.Get("Action"), "Describe")
-		set, id := map[string]string{"Subnets": "subnetSet", "SecurityGroups": "securityGroupInfo"}[name], map[string]string{"Subnets": "subnetId", "SecurityGroups": "groupId"}[name]
+		set, id := map[string]string{"Subnets": "subnetSet", "SecurityGroups": "securityGroupInfo"}[name],
+			map[string]string{"Subnets": "subnetId", "SecurityGroups": "groupId"}[name]
 		items := strings.Repeat(fmt.Sprintf("<item><%s>x</%[1]s></item>", id), page)
-		_, _ = fmt.Fprintf(w, "<Describe%sResponse><%s>%s</%[2]s><nextToken>%[4]d</nextToken></Describe%[1]sResponse>", name, set, items, answers.Add(1))
+		_, _ = fmt.Fprintf(w, "<Describe%sResponse><%s>%s</%[2]s><nextToken>%[4]d</nextToken></Describe%[1]sResponse>",
+			name, set, items, answers.Add(1))
 	}))
 	t.Cleanup(srv.Close)
-	s := &cloud.Session{Config: aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}}
+	s := &cloud.Session{Config: aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	}}
 	for name, list := range map[string]List{"subnets": Subnets, "security groups": SecurityGroups} {
 		answers.Store(0)
 		items, err := list(t.Context(), s, operatorapi.OfferQuery{})

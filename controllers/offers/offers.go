@@ -84,7 +84,8 @@ func keyOf(q operatorapi.OfferQuery, s *cloud.Session) key {
 		with = append(with, name+"="+q.With[name])
 	}
 	k := key{
-		question:     strings.Join(append([]string{q.Kind, q.Namespace, q.Provider, q.Region, q.Field}, with...), "\x00"),
+		question: strings.Join(append([]string{q.Kind, q.Namespace, q.Provider, q.Region, q.Field}, with...),
+			"\x00"),
 		namespaceUID: s.Identity.NamespaceUID, account: s.AccountID, provider: s.ProviderGeneration,
 	}
 	if s.Team != nil {
@@ -101,7 +102,8 @@ func (l *Lists) List(ctx context.Context, q operatorapi.OfferQuery) ([]operatora
 		return nil, ErrUnknown
 	}
 	maps.DeleteFunc(q.With, func(name, value string) bool { return value == "" || !slices.Contains(field.By, name) })
-	session, err := l.connector.OpenFor(ctx, cloud.ProviderUse{Kind: q.Kind, Namespace: q.Namespace, Provider: q.Provider, Region: q.Region})
+	session, err := l.connector.OpenFor(
+		ctx, cloud.ProviderUse{Kind: q.Kind, Namespace: q.Namespace, Provider: q.Provider, Region: q.Region})
 	if err != nil {
 		return nil, err
 	}

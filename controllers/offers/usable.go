@@ -12,7 +12,9 @@ import (
 
 // usable returns the items that the namespace can enter in the field: those that no guardrail rejects and, for
 // resources in the account, those of the namespace or open to everybody.
-func usable(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery, field Field, items []Item) ([]operatorapi.Offer, error) {
+func usable(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery, field Field, items []Item) (
+	[]operatorapi.Offer, error,
+) {
 	limits := s.Limits()
 	items = slices.DeleteFunc(items, func(i Item) bool { return i.Value == "" || refused(q, field, i.Value, limits) })
 	if field.Reference != "" {

@@ -29,11 +29,19 @@ type activity struct {
 
 // metricSinks are the metrics of controller-runtime and of package cloud that are reported.
 var metricSinks = map[string]metricSink{
-	"controller_runtime_reconcile_total":           countOf(func(c *operatorapi.Controller) *int64 { return &c.Passes }),
-	"controller_runtime_reconcile_errors_total":    countOf(func(c *operatorapi.Controller) *int64 { return &c.Failures }),
-	"controller_runtime_active_workers":            countOf(func(c *operatorapi.Controller) *int64 { return &c.Running }),
-	"controller_runtime_max_concurrent_reconciles": countOf(func(c *operatorapi.Controller) *int64 { return &c.Workers }),
-	"workqueue_depth":                              countOf(func(c *operatorapi.Controller) *int64 { return &c.Queued }), // one for each priority
+	"controller_runtime_reconcile_total": countOf(func(c *operatorapi.Controller) *int64 {
+		return &c.Passes
+	}),
+	"controller_runtime_reconcile_errors_total": countOf(func(c *operatorapi.Controller) *int64 {
+		return &c.Failures
+	}),
+	"controller_runtime_active_workers": countOf(func(c *operatorapi.Controller) *int64 {
+		return &c.Running
+	}),
+	"controller_runtime_max_concurrent_reconciles": countOf(func(c *operatorapi.Controller) *int64 {
+		return &c.Workers
+	}),
+	"workqueue_depth": countOf(func(c *operatorapi.Controller) *int64 { return &c.Queued }), // one for each priority
 	"workqueue_longest_running_processor_seconds": {"controller", func(a *activity, of string, m *dto.Metric) {
 		c := a.controller(of)
 		c.LongestSeconds = max(c.LongestSeconds, value(m))
@@ -52,7 +60,9 @@ var metricSinks = map[string]metricSink{
 
 // countOf returns a sink that adds a controller's metric to a field.
 func countOf(field func(*operatorapi.Controller) *int64) metricSink {
-	return metricSink{"controller", func(a *activity, of string, m *dto.Metric) { *field(a.controller(of)) += number(m) }}
+	return metricSink{"controller", func(a *activity, of string, m *dto.Metric) {
+		*field(a.controller(of)) += number(m)
+	}}
 }
 
 func (a *activity) controller(name string) *operatorapi.Controller {
@@ -84,7 +94,10 @@ func gatherActivity(from prometheus.Gatherer, since time.Time) (operatorapi.Acti
 			}
 		}
 	}
-	out := operatorapi.Activity{Since: since.UTC(), Controllers: []operatorapi.Controller{}, Services: []operatorapi.Service{}}
+	out := operatorapi.Activity{
+		Since: since.UTC(), Controllers: []operatorapi.Controller{},
+		Services: []operatorapi.Service{},
+	}
 	for _, name := range slices.Sorted(maps.Keys(w.controllers)) {
 		out.Controllers = append(out.Controllers, *w.controllers[name])
 	}

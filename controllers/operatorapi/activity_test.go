@@ -33,9 +33,12 @@ func measured(t *testing.T) *prometheus.Registry {
 	counterOf(t, r, "controller_runtime_active_workers", one, map[[3]string]float64{{"s3bucket"}: 3})
 	counterOf(t, r, "controller_runtime_max_concurrent_reconciles", one, map[[3]string]float64{{"s3bucket"}: 20})
 	counterOf(t, r, "workqueue_longest_running_processor_seconds", one, map[[3]string]float64{{"s3bucket"}: 1.5})
-	counterOf(t, r, "workqueue_depth", []string{"controller", "priority"}, map[[3]string]float64{{"s3bucket", "0"}: 4, {"s3bucket", "-100"}: 6})
+	counterOf(t, r, "workqueue_depth", []string{"controller", "priority"}, map[[3]string]float64{
+		{"s3bucket", "0"}: 4, {"s3bucket", "-100"}: 6,
+	})
 	counterOf(t, r, "portico_aws_calls_total", []string{"service", "operation", "result"}, map[[3]string]float64{
-		{"S3", "HeadBucket", "ok"}: 7, {"S3", "HeadBucket", "not_found"}: 2, {"Route 53", "GetChange", "throttled"}: 3, {"Route 53", "GetChange", "no_answer"}: 1,
+		{"S3", "HeadBucket", "ok"}: 7, {"S3", "HeadBucket", "not_found"}: 2, {"Route 53", "GetChange", "throttled"}: 3,
+		{"Route 53", "GetChange", "no_answer"}: 1,
 	})
 	counterOf(t, r, "something_else", one, map[[3]string]float64{{"s3bucket"}: 9})
 	counterOf(t, r, "portico_resources", []string{"kind"}, map[[3]string]float64{{"S3Bucket"}: 9})
@@ -79,8 +82,10 @@ func TestWhatCouldBeGatheredIsToldThoughSomethingElseCouldNot(t *testing.T) {
 }
 
 func TestAnOperatorThatHasDoneNothingYet(t *testing.T) {
-	w := call(handlers{live: newLiveCache(nil, time.Now), metrics: prometheus.NewRegistry()}.routes(), operatorapi.ActivityPath, "")
-	if want := `{"since":"0001-01-01T00:00:00Z","controllers":[],"services":[]}` + "\n"; w.Code != http.StatusOK || w.Body.String() != want {
+	w := call(handlers{live: newLiveCache(nil, time.Now), metrics: prometheus.NewRegistry()}.routes(),
+		operatorapi.ActivityPath, "")
+	if want := `{"since":"0001-01-01T00:00:00Z","controllers":[],"services":[]}` + "\n"; w.Code != http.StatusOK ||
+		w.Body.String() != want {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -35,7 +35,8 @@ func (a announcer) announce(ctx context.Context, url, ca string) (changed bool, 
 	if err != nil {
 		return false, err
 	}
-	if _, err := a.leases.Patch(ctx, operatorapi.Lease, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := a.leases.Patch(ctx, operatorapi.Lease, types.MergePatchType, patch,
+		metav1.PatchOptions{}); err != nil {
 		return false, fmt.Errorf("annotate the Lease %s: %w", operatorapi.Lease, err)
 	}
 	return true, nil

@@ -41,7 +41,8 @@ func newCertificate(now time.Time) (*certificate, error) {
 		return nil, fmt.Errorf("draw a serial number: %w", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: operatorapi.ServerName}, DNSNames: []string{operatorapi.ServerName},
+		SerialNumber: serial, Subject: pkix.Name{CommonName: operatorapi.ServerName},
+		DNSNames:  []string{operatorapi.ServerName},
 		NotBefore: now.Add(-skew), NotAfter: now.Add(lifetime),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,

@@ -25,14 +25,17 @@ type namespaceKey string
 func (k namespaceKey) String() string { return string(k) }
 
 func newDeletedLooks(now func() time.Time) *looks[namespaceKey, operatorapi.DeletedList] {
-	return &looks[namespaceKey, operatorapi.DeletedList]{timeout: deletedTimeout, recent: expiring.New[namespaceKey, operatorapi.DeletedList](liveFor, deletedKept, now)}
+	return &looks[namespaceKey, operatorapi.DeletedList]{
+		timeout: deletedTimeout, recent: expiring.New[namespaceKey, operatorapi.DeletedList](liveFor, deletedKept, now),
+	}
 }
 
 func (h handlers) listDeleted(w http.ResponseWriter, r *http.Request) {
 	namespace := r.PathValue("namespace")
-	answer, answered := h.deletedLooks.get(r.Context(), namespaceKey(namespace), func(ctx context.Context) operatorapi.DeletedList {
-		return h.deletedOf(ctx, namespace)
-	})
+	answer, answered := h.deletedLooks.get(r.Context(), namespaceKey(namespace),
+		func(ctx context.Context) operatorapi.DeletedList {
+			return h.deletedOf(ctx, namespace)
+		})
 	if !answered {
 		answer.Pending = true
 	}

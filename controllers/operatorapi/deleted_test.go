@@ -36,20 +36,27 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 		account *remains
 		want    operatorapi.DeletedList
 	}{
-		"a list":             {&remains{list: operatorapi.DeletedList{Items: []operatorapi.Deleted{one}}}, operatorapi.DeletedList{Items: []operatorapi.Deleted{one}}},
-		"nothing":            {&remains{}, operatorapi.DeletedList{}},
-		"a part":             {&remains{list: operatorapi.DeletedList{Problems: []string{"denied"}}}, operatorapi.DeletedList{Problems: []string{"denied"}}},
-		"a long story":       {&remains{list: operatorapi.DeletedList{Problems: []string{strings.Repeat("x", 9999)}}}, operatorapi.DeletedList{Problems: []string{strings.Repeat("x", longestError) + "…"}}},
+		"a list":  {&remains{list: operatorapi.DeletedList{Items: []operatorapi.Deleted{one}}}, operatorapi.DeletedList{Items: []operatorapi.Deleted{one}}},
+		"nothing": {&remains{}, operatorapi.DeletedList{}},
+		"a part":  {&remains{list: operatorapi.DeletedList{Problems: []string{"denied"}}}, operatorapi.DeletedList{Problems: []string{"denied"}}},
+		"a long story": {
+			&remains{list: operatorapi.DeletedList{Problems: []string{strings.Repeat("x", 9999)}}},
+			operatorapi.DeletedList{Problems: []string{strings.Repeat("x", longestError) + "…"}},
+		},
 		"the cache is away":  {&remains{err: errors.New("no cache")}, operatorapi.DeletedList{Problems: []string{"no cache"}}},
 		"AWS takes its time": {&remains{takes: time.Minute}, operatorapi.DeletedList{Pending: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{deleted: c.account, deletedLooks: newDeletedLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
+				h := handlers{
+					deleted: c.account, deletedLooks: newDeletedLooks(time.Now),
+					listSlots: fair.NewSlots(1, time.Now),
+				}.routes()
 				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.DeletedList
 					status := get(t, h, operatorapi.NamespaceDeletedPath("payments"), &got)
-					if status != 200 || got.Pending != c.want.Pending || len(got.Items) != len(c.want.Items) || strings.Join(got.Problems, "") != strings.Join(c.want.Problems, "") {
+					if status != 200 || got.Pending != c.want.Pending || len(got.Items) != len(c.want.Items) ||
+						strings.Join(got.Problems, "") != strings.Join(c.want.Problems, "") {
 						t.Errorf("%d %+v, want %+v", status, got, c.want)
 					}
 				}

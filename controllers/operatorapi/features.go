@@ -41,7 +41,9 @@ func (f *Features) list() operatorapi.Features {
 	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	out.Items = slices.SortedFunc(maps.Values(f.all), func(a, b operatorapi.Feature) int { return cmp.Compare(a.Name, b.Name) })
+	out.Items = slices.SortedFunc(maps.Values(f.all), func(a, b operatorapi.Feature) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	return out
 }
 

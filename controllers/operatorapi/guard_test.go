@@ -40,7 +40,8 @@ func newKubernetes() *kubernetes {
 		k.access++
 		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
 		on := r.Spec.NonResourceAttributes
-		r.Status.Allowed = r.Spec.User == portal && len(r.Spec.Groups) == 1 && on.Verb == "get" && strings.HasPrefix(on.Path, "/inspect/")
+		r.Status.Allowed = r.Spec.User == portal && len(r.Spec.Groups) == 1 && on.Verb == "get" &&
+			strings.HasPrefix(on.Path, "/inspect/")
 		r.Status.Denied = k.denied
 		return true, r, nil
 	})
@@ -70,14 +71,19 @@ func (k *kubernetes) reviewToken(r *authenticationv1.TokenReview) (*authenticati
 		r.Status.Error = "token has expired"
 		return r, nil
 	}
-	r.Status = authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: audiences, User: authenticationv1.UserInfo{
-		Username: user, Groups: []string{"system:serviceaccounts"}, UID: "1", Extra: map[string]authenticationv1.ExtraValue{"x": {"y"}},
-	}}
+	r.Status = authenticationv1.TokenReviewStatus{
+		Authenticated: true, Audiences: audiences,
+		User: authenticationv1.UserInfo{
+			Username: user, Groups: []string{"system:serviceaccounts"}, UID: "1",
+			Extra: map[string]authenticationv1.ExtraValue{"x": {"y"}},
+		},
+	}
 	return r, nil
 }
 
 func (k *kubernetes) guard() *guard.Guard {
-	return guard.New(k.AuthenticationV1().TokenReviews(), k.AuthorizationV1().SubjectAccessReviews(), operatorapi.Audience, func() time.Time { return k.now })
+	return guard.New(k.AuthenticationV1().TokenReviews(), k.AuthorizationV1().SubjectAccessReviews(),
+		operatorapi.Audience, func() time.Time { return k.now })
 }
 
 // call sends a request with an Authorization header.
@@ -120,7 +126,8 @@ func TestWhoIsLetIn(t *testing.T) {
 			h := k.guard().Over(handlers{records: &engine.Records{}, live: newLiveCache(nil, time.Now)}.routes())
 			w := call(h, operatorapi.ResourcesPath, c.authorization)
 			if w.Code != c.status || k.tokens != c.asked {
-				t.Errorf("answers %d after %d questions, want %d after %d: %s", w.Code, k.tokens, c.status, c.asked, w.Body)
+				t.Errorf("answers %d after %d questions, want %d after %d: %s", w.Code, k.tokens, c.status, c.asked,
+					w.Body)
 			}
 			if c.status != 200 {
 				saysNothing(t, w)
@@ -146,7 +153,8 @@ func TestAnswersAreKeptForAWhile(t *testing.T) {
 	ask := func(path, token string, status, tokens, access int) {
 		t.Helper()
 		if w := call(h, path, "Bearer "+token); w.Code != status || k.tokens != tokens || k.access != access {
-			t.Errorf("%s of %s: %d after %d and %d questions, want %d after %d and %d", token, path, w.Code, k.tokens, k.access, status, tokens, access)
+			t.Errorf("%s of %s: %d after %d and %d questions, want %d after %d and %d", token, path, w.Code, k.tokens,
+				k.access, status, tokens, access)
 		}
 	}
 	ask("/inspect/a", "portal", 404, 1, 1)
@@ -168,7 +176,10 @@ func TestAnswersAreKeptForAWhile(t *testing.T) {
 func TestWritesAreAskedForByTheirMethod(t *testing.T) {
 	k := newKubernetes()
 	h := k.guard().Over(http.NotFoundHandler())
-	for method, status := range map[string]int{http.MethodGet: 404, http.MethodHead: 404, http.MethodPost: 403, http.MethodPatch: 403, http.MethodDelete: 403} {
+	for method, status := range map[string]int{
+		http.MethodGet: 404, http.MethodHead: 404, http.MethodPost: 403,
+		http.MethodPatch: 403, http.MethodDelete: 403,
+	} {
 		r := httptest.NewRequest(method, "/inspect/a", http.NoBody)
 		r.Header.Set("Authorization", "Bearer portal")
 		w := httptest.NewRecorder()
@@ -182,8 +193,12 @@ func TestWritesAreAskedForByTheirMethod(t *testing.T) {
 // TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem checks that the response says so, too.
 func TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem(t *testing.T) {
 	h := handlers{live: newLiveCache(nil, time.Now)}.routes()
-	for _, path := range []string{operatorapi.NamespaceSecretsPath("payments"), operatorapi.PasswordPath("RDSInstance", "payments", "db")} {
-		if w := call(h, path, ""); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "--oidc-issuer-url") {
+	for _, path := range []string{
+		operatorapi.NamespaceSecretsPath("payments"),
+		operatorapi.PasswordPath("RDSInstance", "payments", "db"),
+	} {
+		if w := call(h, path, ""); w.Code != http.StatusNotImplemented ||
+			!strings.Contains(w.Body.String(), "--oidc-issuer-url") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}

@@ -48,7 +48,9 @@ type liveResult struct {
 }
 
 func newLiveCache(read ReadLive, now func() time.Time) *liveCache {
-	return &liveCache{read: read, looks: looks[liveKey, liveResult]{timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveFor, liveKept, now)}}
+	return &liveCache{read: read, looks: looks[liveKey, liveResult]{
+		timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveFor, liveKept, now),
+	}}
 }
 
 // get returns the live values of the resource of r.

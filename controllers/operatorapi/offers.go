@@ -45,7 +45,8 @@ type offerAnswer struct {
 }
 
 func newOfferLooks(now func() time.Time) *looks[offerKey, offerAnswer] {
-	return &looks[offerKey, offerAnswer]{timeout: offersTimeout, recent: expiring.New[offerKey, offerAnswer](liveFor, offersKept, now)}
+	return &looks[offerKey, offerAnswer]{timeout: offersTimeout, recent: expiring.New[offerKey, offerAnswer](
+		liveFor, offersKept, now)}
 }
 
 func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
@@ -54,9 +55,14 @@ func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, http.StatusBadRequest, "the query cannot be read, or is too long")
 		return
 	}
-	q := operatorapi.OfferQuery{Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"), Provider: r.PathValue("provider"), Field: r.PathValue("field")}
+	q := operatorapi.OfferQuery{
+		Kind: r.PathValue("kind"), Namespace: r.PathValue("namespace"),
+		Provider: r.PathValue("provider"), Field: r.PathValue("field"),
+	}
 	q.Parameters(query)
-	answer, answered := h.offerLooks.get(r.Context(), offerKey(q.Path()), func(ctx context.Context) offerAnswer { return h.offersOf(ctx, q) })
+	answer, answered := h.offerLooks.get(r.Context(), offerKey(q.Path()), func(ctx context.Context) offerAnswer {
+		return h.offersOf(ctx, q)
+	})
 	switch {
 	case !answered:
 		writeJSON(w, operatorapi.Offers{Items: []operatorapi.Offer{}, Pending: true})

@@ -41,7 +41,10 @@ func (l *listing) List(_ context.Context, q operatorapi.OfferQuery) ([]operatora
 }
 
 func TestOffersOfAnAccount(t *testing.T) {
-	q := operatorapi.OfferQuery{Kind: "RDSInstance", Namespace: "payments", Provider: "main", Field: "dbInstanceClass", Region: "eu-west-1", With: map[string]string{"engine": "postgres"}}
+	q := operatorapi.OfferQuery{
+		Kind: "RDSInstance", Namespace: "payments", Provider: "main", Field: "dbInstanceClass",
+		Region: "eu-west-1", With: map[string]string{"engine": "postgres"},
+	}
 	for name, c := range map[string]struct {
 		account *listing
 		want    operatorapi.Offers
@@ -54,10 +57,14 @@ func TestOffersOfAnAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{offers: c.account, offerLooks: newOfferLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
+				h := handlers{
+					offers: c.account, offerLooks: newOfferLooks(time.Now),
+					listSlots: fair.NewSlots(1, time.Now),
+				}.routes()
 				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.Offers
-					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending || got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
+					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending ||
+						got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
 						t.Errorf("%d %+v, want %+v", status, got, c.want)
 					}
 				}
@@ -68,7 +75,10 @@ func TestOffersOfAnAccount(t *testing.T) {
 			})
 		})
 	}
-	h := handlers{offers: &listing{}, offerLooks: newOfferLooks(time.Now), listSlots: fair.NewSlots(1, time.Now)}.routes()
+	h := handlers{
+		offers: &listing{}, offerLooks: newOfferLooks(time.Now),
+		listSlots: fair.NewSlots(1, time.Now),
+	}.routes()
 	if w := call(h, q.Path()+"&x="+strings.Repeat("x", longestOfferQuery), ""); w.Code != http.StatusBadRequest {
 		t.Errorf("a query that is too long: %d", w.Code)
 	}
@@ -81,7 +91,10 @@ func TestOffersOfAnAccount(t *testing.T) {
 func TestATeamWithManyListsKeepsNoOtherWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &listing{takes: time.Hour}
-		h := handlers{offers: slow, listSlots: fair.NewSlots(mostLists, time.Now), teamOf: func(namespace string) string { return namespace[:1] }}
+		h := handlers{
+			offers: slow, listSlots: fair.NewSlots(mostLists, time.Now),
+			teamOf: func(namespace string) string { return namespace[:1] },
+		}
 		for n := range 3 * mostLists { // in two namespaces of one team
 			go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
 		}

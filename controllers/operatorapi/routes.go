@@ -73,10 +73,12 @@ func (h handlers) routes() http.Handler {
 }
 
 // DatabasesOff says why the operator creates no database users.
-const DatabasesOff = "this is switched off: a platform admin has to give the operator RDS's certificates, with --database-ca-file"
+const DatabasesOff = "this is switched off: a platform admin has to give the operator RDS's certificates, with " +
+	"--database-ca-file"
 
 // PeopleOff says why requests for people are rejected.
-const PeopleOff = "this is switched off: a platform admin has to tell the operator who signs people in, with --oidc-issuer-url and the flags beside it"
+const PeopleOff = "this is switched off: a platform admin has to tell the operator who signs people in, with " +
+	"--oidc-issuer-url and the flags beside it"
 
 // noPeople responds where the operator has no token issuer for people.
 func noPeople(w http.ResponseWriter, _ *http.Request) {
@@ -146,14 +148,17 @@ func isAfter(r engine.Record, after string) bool {
 // recordToAPI converts a record to the served type.
 func recordToAPI(r engine.Record) operatorapi.Record {
 	out := operatorapi.Record{
-		Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: string(r.UID), LastChecked: r.LastChecked.UTC(), Reason: r.Reason,
+		Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: string(r.UID), LastChecked: r.LastChecked.UTC(),
+		Reason:  r.Reason,
 		Message: r.Message, Passes: r.Passes, Failures: r.Failures,
 	}
 	if r.NextCheck != nil {
 		out.NextCheck = new(r.NextCheck.UTC())
 	}
 	if r.LastPlan != nil {
-		out.LastPlan = &operatorapi.Plan{At: r.LastPlan.At.UTC(), Actions: make([]operatorapi.Action, 0, len(r.LastPlan.Actions))}
+		out.LastPlan = &operatorapi.Plan{
+			At: r.LastPlan.At.UTC(), Actions: make([]operatorapi.Action, 0, len(r.LastPlan.Actions)),
+		}
 		for _, a := range r.LastPlan.Actions {
 			out.LastPlan.Actions = append(out.LastPlan.Actions, operatorapi.Action{Call: a.Name, Why: a.Why})
 		}
@@ -164,7 +169,9 @@ func recordToAPI(r engine.Record) operatorapi.Record {
 func writeJSON(w http.ResponseWriter, v any) { writeResponse(w, http.StatusOK, "application/json", v) }
 
 func writeProblem(w http.ResponseWriter, status int, detail string) {
-	writeResponse(w, status, "application/problem+json", operatorapi.Problem{Title: http.StatusText(status), Status: status, Detail: detail})
+	writeResponse(w, status, "application/problem+json", operatorapi.Problem{
+		Title: http.StatusText(status), Status: status, Detail: detail,
+	})
 }
 
 func writeResponse(w http.ResponseWriter, status int, kind string, v any) {

@@ -44,9 +44,12 @@ func (m memory) All(filter func(engine.Record) bool) []engine.Record {
 func record(kind, namespace, name string) engine.Record {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("", 3600))
 	return engine.Record{
-		Kind: kind, Namespace: namespace, Name: name, UID: types.UID("uid-" + name), LastChecked: at, Reason: "InSync", Message: "ok",
+		Kind: kind, Namespace: namespace, Name: name, UID: types.UID("uid-" + name), LastChecked: at, Reason: "InSync",
+		Message:   "ok",
 		NextCheck: new(at.Add(time.Hour)), Passes: 3,
-		LastPlan: &engine.Plan{At: at, Actions: []engine.PlannedAction{{Name: "CreateBucket", Why: "bucket logs (new)"}, {Name: "Untag"}}},
+		LastPlan: &engine.Plan{At: at, Actions: []engine.PlannedAction{
+			{Name: "CreateBucket", Why: "bucket logs (new)"}, {Name: "Untag"},
+		}},
 	}
 }
 
@@ -68,11 +71,13 @@ func TestOneRecord(t *testing.T) {
 	want := `{"kind":"S3Bucket","namespace":"payments","name":"logs","uid":"uid-logs","lastChecked":"2026-11-21T11:00:00Z","reason":"InSync",` +
 		`"message":"ok","nextCheck":"2026-11-21T12:00:00Z","lastPlan":{"at":"2026-11-21T11:00:00Z","steps":[{"call":"CreateBucket",` +
 		`"why":"bucket logs (new)"},{"call":"Untag"}]},"passes":3,"failures":0}`
-	if w := call(h, operatorapi.ResourcePath("S3Bucket", "payments", "logs"), ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != want {
+	if w := call(h, operatorapi.ResourcePath("S3Bucket", "payments", "logs"), ""); w.Code != 200 ||
+		strings.TrimSpace(w.Body.String()) != want {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	var out operatorapi.Resource
-	if status := get(t, h, operatorapi.ResourcePath("AWSProvider", "", "aws"), &out); status != 200 || out.Name != "aws" {
+	if status := get(t, h, operatorapi.ResourcePath("AWSProvider", "", "aws"), &out); status != 200 ||
+		out.Name != "aws" {
 		t.Errorf("what has no namespace: %d %+v", status, out)
 	}
 }
@@ -80,10 +85,14 @@ func TestOneRecord(t *testing.T) {
 func TestWhatIsNotThere(t *testing.T) {
 	h := serve(memory{record("S3Bucket", "payments", "logs")}, nil)
 	for path, status := range map[string]int{
-		operatorapi.ResourcePath("S3Bucket", "payments", "none"): 404, operatorapi.ResourcePath("S3Bucket", "search", "logs"): 404,
-		"/": 404, "/inspect": 404, "/inspect/resources/S3Bucket": 404, "/inspect/resources/S3Bucket/payments%2Flogs/x": 404,
-		"/inspect/resources/S3Bucket/payments/%6cogs": 404, "/inspect/resources/../resources": 404, "/inspect//resources": 404,
-		"/inspect/resources?limit=0": 400, "/inspect/resources?limit=501": 400, "/inspect/resources?limit=x": 400, "/inspect/resources?a=%zz": 400,
+		operatorapi.ResourcePath("S3Bucket", "payments", "none"): 404,
+		operatorapi.ResourcePath("S3Bucket", "search", "logs"):   404,
+		"/": 404, "/inspect": 404, "/inspect/resources/S3Bucket": 404,
+		"/inspect/resources/S3Bucket/payments%2Flogs/x": 404,
+		"/inspect/resources/S3Bucket/payments/%6cogs":   404, "/inspect/resources/../resources": 404,
+		"/inspect//resources":        404,
+		"/inspect/resources?limit=0": 400, "/inspect/resources?limit=501": 400, "/inspect/resources?limit=x": 400,
+		"/inspect/resources?a=%zz": 400,
 	} {
 		var p operatorapi.Problem
 		if got := get(t, h, path, &p); got != status || p.Status != status || p.Detail == "" {
@@ -111,7 +120,8 @@ func TestPages(t *testing.T) {
 		seen, after := map[operatorapi.Record]bool{}, ""
 		for pages := 0; pages == 0 || after != ""; pages++ {
 			var list operatorapi.List
-			if status := get(t, h, operatorapi.ResourcesPath+"?"+query+"&after="+after, &list); status != 200 || len(list.Items) > limit {
+			if status := get(t, h, operatorapi.ResourcesPath+"?"+query+"&after="+after, &list); status != 200 ||
+				len(list.Items) > limit {
 				t.Fatalf("%d with %d", status, len(list.Items))
 			}
 			for _, one := range list.Items {
@@ -127,9 +137,13 @@ func TestPages(t *testing.T) {
 			t.Errorf("%q: %d of %d", query, len(seen), len(m))
 		}
 	}
-	for query, want := range map[string]int{"kind=SQSQueue": 2, "namespace=team-1": 1, "kind=SQSQueue&namespace=team&name=a": 1, "name=none": 0} {
+	for query, want := range map[string]int{
+		"kind=SQSQueue": 2, "namespace=team-1": 1,
+		"kind=SQSQueue&namespace=team&name=a": 1, "name=none": 0,
+	} {
 		var list operatorapi.List
-		if get(t, h, operatorapi.ResourcesPath+"?"+query, &list); len(list.Items) != want || list.Items == nil || list.Next != "" {
+		if get(t, h, operatorapi.ResourcesPath+"?"+query, &list); len(list.Items) != want || list.Items == nil ||
+			list.Next != "" {
 			t.Errorf("%s: %+v", query, list)
 		}
 	}
@@ -161,10 +175,12 @@ func TestLiveValues(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out operatorapi.Resource
 				h, began := serve(memory{record("SQSQueue", "payments", "orders")}, c.live), time.Now()
-				if status := get(t, h, operatorapi.ResourcePath("SQSQueue", "payments", "orders"), &out); status != 200 || out.Passes != 3 {
+				if status := get(t, h, operatorapi.ResourcePath("SQSQueue", "payments", "orders"),
+					&out); status != 200 || out.Passes != 3 {
 					t.Errorf("%d %+v", status, out)
 				}
-				if fmt.Sprint(out.Live) != fmt.Sprint(c.want) || out.LiveError != c.error || time.Since(began) != c.took {
+				if fmt.Sprint(out.Live) != fmt.Sprint(c.want) || out.LiveError != c.error ||
+					time.Since(began) != c.took {
 					t.Errorf("%v, %q after %s", out.Live, out.LiveError, time.Since(began))
 				}
 				time.Sleep(liveTimeout) // lets a slow read end, too
@@ -176,16 +192,18 @@ func TestLiveValues(t *testing.T) {
 func TestLooksAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
-		h := serve(memory{record("SQSQueue", "payments", "orders")}, func(context.Context, string, types.NamespacedName) (map[string]string, error) {
-			time.Sleep(500 * time.Millisecond)
-			return map[string]string{"messages": fmt.Sprint(calls.Add(1))}, nil
-		})
+		h := serve(memory{record("SQSQueue", "payments", "orders")},
+			func(context.Context, string, types.NamespacedName) (map[string]string, error) {
+				time.Sleep(500 * time.Millisecond)
+				return map[string]string{"messages": fmt.Sprint(calls.Add(1))}, nil
+			})
 		for range 5 {
 			go call(h, operatorapi.ResourcePath("SQSQueue", "payments", "orders"), "")
 		}
 		time.Sleep(time.Second)
 		var out operatorapi.Resource
-		if get(t, h, operatorapi.ResourcePath("SQSQueue", "payments", "orders"), &out); out.Live["messages"] != "1" || calls.Load() != 1 {
+		if get(t, h, operatorapi.ResourcePath("SQSQueue", "payments", "orders"), &out); out.Live["messages"] != "1" ||
+			calls.Load() != 1 {
 			t.Errorf("%v after %d looks", out.Live, calls.Load())
 		}
 		time.Sleep(liveFor)

@@ -105,8 +105,10 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
 	v := handlers{
-		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now(),
-		offers: s.Offers, offerLooks: newOfferLooks(s.Now), listSlots: fair.NewSlots(mostLists, s.Now), teamOf: s.TeamOf, deleted: s.Deleted, deletedLooks: newDeletedLooks(s.Now),
+		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics,
+		people: s.People, since: s.Now(),
+		offers: s.Offers, offerLooks: newOfferLooks(s.Now), listSlots: fair.NewSlots(mostLists, s.Now),
+		teamOf: s.TeamOf, deleted: s.Deleted, deletedLooks: newDeletedLooks(s.Now),
 	}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
 }
@@ -159,7 +161,8 @@ func (s *Server) listen(ctx context.Context, logger logr.Logger) net.Listener {
 		if err == nil {
 			return l
 		}
-		logger.Error(err, "the portal cannot be shown what checks found; choose another --inspect-bind-address, or 0 to switch it off. Trying again", "after", maintainInterval.String())
+		logger.Error(err, "the portal cannot be shown what checks found; choose another --inspect-bind-address, or 0 "+
+			"to switch it off. Trying again", "after", maintainInterval.String())
 		select {
 		case <-ctx.Done():
 			return nil
@@ -182,7 +185,9 @@ func (s *Server) server(ctx context.Context, logger logr.Logger) *http.Server {
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(logger.V(1)), slog.LevelDebug),
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
-			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load().tls, nil },
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return s.certificate.Load().tls, nil
+			},
 		},
 	}
 }

@@ -49,7 +49,10 @@ func (k *kubernetes) patches() int {
 
 func (k *kubernetes) withLease(t *testing.T) *kubernetes {
 	t.Helper()
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: operatorapi.Lease, Namespace: namespace}, Spec: coordinationv1.LeaseSpec{HolderIdentity: new("me")}}
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: operatorapi.Lease, Namespace: namespace},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: new("me")},
+	}
 	if _, err := k.CoordinationV1().Leases(namespace).Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,9 @@ func visitor(t *testing.T, ca string) *http.Client {
 	if !roots.AppendCertsFromPEM([]byte(ca)) {
 		t.Fatal("no certificate")
 	}
-	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: operatorapi.ServerName, MinVersion: tls.VersionTLS12}}
+	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{
+		RootCAs: roots, ServerName: operatorapi.ServerName, MinVersion: tls.VersionTLS12,
+	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: 5 * time.Second}
 }
@@ -115,7 +120,8 @@ func TestServesWhatItAnnounces(t *testing.T) {
 		t.Error("the announcement changed the election")
 	}
 	client := visitor(t, ca)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+operatorapi.ResourcePath("S3Bucket", "payments", "logs"), nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		url+operatorapi.ResourcePath("S3Bucket", "payments", "logs"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +132,8 @@ func TestServesWhatItAnnounces(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	if resp.StatusCode != 200 || resp.Proto != "HTTP/1.1" || resp.TLS.Version != tls.VersionTLS13 || !strings.Contains(string(body), "CreateBucket") {
+	if resp.StatusCode != 200 || resp.Proto != "HTTP/1.1" || resp.TLS.Version != tls.VersionTLS13 ||
+		!strings.Contains(string(body), "CreateBucket") {
 		t.Errorf("%s %s %x %s", resp.Status, resp.Proto, resp.TLS.Version, body)
 	}
 	other, err := newCertificate(time.Now())
@@ -139,7 +146,8 @@ func TestServesWhatItAnnounces(t *testing.T) {
 	}
 	client.CloseIdleConnections()
 	stop()
-	if text := logged.String(); strings.Contains(text, "Bearer") || strings.Contains(text, "PRIVATE") || !strings.Contains(text, "announced on the Lease") {
+	if text := logged.String(); strings.Contains(text, "Bearer") || strings.Contains(text, "PRIVATE") ||
+		!strings.Contains(text, "announced on the Lease") {
 		t.Errorf("logged %s", text)
 	}
 }
@@ -189,11 +197,13 @@ func TestTheAnnouncementComesBack(t *testing.T) {
 	}
 	announce("https://a:1", "ca", true)
 	announce("https://a:1", "another", true)
-	if got := k.lease(t); got.Annotations[operatorapi.AnnotationCA] != "another" || got.Annotations["others"] != "stay" || *got.Spec.HolderIdentity != "me" || k.patches() != 3 {
+	if got := k.lease(t); got.Annotations[operatorapi.AnnotationCA] != "another" ||
+		got.Annotations["others"] != "stay" || *got.Spec.HolderIdentity != "me" || k.patches() != 3 {
 		t.Errorf("%v after %d patches", got, k.patches())
 	}
 	for _, act := range k.Actions() {
-		if p, ok := act.(clienttesting.PatchAction); ok && (strings.Contains(string(p.GetPatch()), `"spec"`) || strings.Contains(string(p.GetPatch()), "resourceVersion")) {
+		if p, ok := act.(clienttesting.PatchAction); ok && (strings.Contains(string(p.GetPatch()), `"spec"`) ||
+			strings.Contains(string(p.GetPatch()), "resourceVersion")) {
 			t.Errorf("the patch %s touches the election", p.GetPatch())
 		}
 	}
@@ -214,7 +224,8 @@ func TestCertificatesAreRenewedBeforeTheirEnd(t *testing.T) {
 	}
 	renewed(true)
 	c, err := x509.ParseCertificate(s.certificate.Load().tls.Certificate[0])
-	if err != nil || c.VerifyHostname(operatorapi.ServerName) != nil || c.PublicKeyAlgorithm != x509.ECDSA || c.NotAfter.Sub(now) > lifetime || c.IsCA {
+	if err != nil || c.VerifyHostname(operatorapi.ServerName) != nil || c.PublicKeyAlgorithm != x509.ECDSA ||
+		c.NotAfter.Sub(now) > lifetime || c.IsCA {
 		t.Errorf("%v, %+v", err, c)
 	}
 	renewed(false)
@@ -227,7 +238,8 @@ func TestCertificatesAreRenewedBeforeTheirEnd(t *testing.T) {
 
 func TestWhereOthersFindIt(t *testing.T) {
 	for advertise, want := range map[string]string{
-		"": "127.0.0.1:8443", "10.0.0.7": "10.0.0.7:8443", "fd00::7": "[fd00::7]:8443", "inspect.example:9443": "inspect.example:9443",
+		"": "127.0.0.1:8443", "10.0.0.7": "10.0.0.7:8443", "fd00::7": "[fd00::7]:8443",
+		"inspect.example:9443": "inspect.example:9443",
 	} {
 		s := &Server{options: Options{Advertise: advertise}}
 		if got := s.advertisedAddress(&net.TCPAddr{IP: net.IPv6zero, Port: 8443}); got != want {

@@ -30,11 +30,13 @@ func refused(err error, name string) error {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err):
 		return errTryAgain
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
-		return &Error{Status: http.StatusUnprocessableEntity, Detail: "Kubernetes does not take the Secret " + name + " as it would be", Cause: reasonOf(err)}
+		return &Error{Status: http.StatusUnprocessableEntity, Detail: "Kubernetes does not take the Secret " + name +
+			" as it would be", Cause: reasonOf(err)}
 	case apierrors.IsForbidden(err):
 		return &Error{
 			Status: http.StatusForbidden, Cause: reasonOf(err),
-			Detail: "Kubernetes refuses the Secret " + name + ": a quota of the namespace is used up, it is about to be deleted, or the operator has no right there. The operator's log says more",
+			Detail: "Kubernetes refuses the Secret " + name + ": a quota of the namespace is used up, it is about to " +
+				"be deleted, or the operator has no right there. The operator's log says more",
 		}
 	}
 	return unavailable(reasonOf(err))

@@ -25,10 +25,12 @@ func (s *Store) checkNamespace(namespace string) error {
 func checkName(name string) error {
 	switch {
 	case name == operatorapi.SecretIndexName:
-		return problem(http.StatusUnprocessableEntity, "%s is where Portico keeps the names of Secrets: choose another name", name)
+		return problem(http.StatusUnprocessableEntity, "%s is where Portico keeps the names of Secrets: choose "+
+			"another name", name)
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
 		return problem(http.StatusUnprocessableEntity,
-			"%q is not the name of a Secret: use small letters, digits, - and ., at most 253, and begin and end with a letter or a digit", shorten(name))
+			"%q is not the name of a Secret: use small letters, digits, - and ., at most 253, and begin and end with "+
+				"a letter or a digit", shorten(name))
 	}
 	return nil
 }
@@ -43,10 +45,12 @@ func checkChange(c operatorapi.SecretChange) error {
 			return err
 		}
 		if len(value) > operatorapi.MaxSecret {
-			return problem(http.StatusRequestEntityTooLarge, "the value of %s is larger than 1 MiB, which is all that a Secret can hold", key)
+			return problem(http.StatusRequestEntityTooLarge, "the value of %s is larger than 1 MiB, which is all "+
+				"that a Secret can hold", key)
 		}
 		if slices.Contains(c.Remove, key) {
-			return problem(http.StatusUnprocessableEntity, "the key %s cannot be set and removed at the same time: choose one", key)
+			return problem(http.StatusUnprocessableEntity, "the key %s cannot be set and removed at the same time: "+
+				"choose one", key)
 		}
 	}
 	for _, key := range c.Remove {
@@ -59,7 +63,8 @@ func checkChange(c operatorapi.SecretChange) error {
 
 func checkKey(key string) error {
 	if len(validation.IsConfigMapKey(key)) > 0 {
-		return problem(http.StatusUnprocessableEntity, "%q is not a key of a Secret: use letters, digits, -, _ and ., at most 253", shorten(key))
+		return problem(http.StatusUnprocessableEntity, "%q is not a key of a Secret: use letters, digits, -, _ and "+
+			"., at most 253", shorten(key))
 	}
 	return nil
 }
@@ -81,10 +86,12 @@ func checkLimits(secret *corev1.Secret, c operatorapi.SecretChange) error {
 	}
 	switch {
 	case len(keys) > operatorapi.MaxSecretKeys:
-		return problem(http.StatusUnprocessableEntity, "the Secret %s would have %d keys, and %d is the most: use another Secret",
+		return problem(http.StatusUnprocessableEntity, "the Secret %s would have %d keys, and %d is the most: use "+
+			"another Secret",
 			secret.Name, len(keys), operatorapi.MaxSecretKeys)
 	case size > operatorapi.MaxSecret:
-		return problem(http.StatusRequestEntityTooLarge, "the values of the Secret %s would have %d bytes, and 1 MiB (%d) is the most: use another Secret",
+		return problem(http.StatusRequestEntityTooLarge, "the values of the Secret %s would have %d bytes, and 1 MiB "+
+			"(%d) is the most: use another Secret",
 			secret.Name, size, operatorapi.MaxSecret)
 	}
 	return nil
@@ -94,9 +101,11 @@ func checkLimits(secret *corev1.Secret, c operatorapi.SecretChange) error {
 // deleted.
 func checkOurs(secret *corev1.Secret, label string) error {
 	switch {
-	case secret.Labels[operatorapi.LabelSecretValues] != label || len(secret.OwnerReferences) > 0 || secret.Type != corev1.SecretTypeOpaque:
+	case secret.Labels[operatorapi.LabelSecretValues] != label || len(secret.OwnerReferences) > 0 ||
+		secret.Type != corev1.SecretTypeOpaque:
 		return problem(http.StatusConflict,
-			"the Secret %s was not made for this, and is left alone: it has no label %s=%s, or belongs to something else. Choose another name",
+			"the Secret %s was not made for this, and is left alone: it has no label %s=%s, or belongs to something "+
+				"else. Choose another name",
 			secret.Name, operatorapi.LabelSecretValues, label)
 	case secret.DeletionTimestamp != nil:
 		return problem(http.StatusConflict, "the Secret %s is being deleted: try again when it is gone", secret.Name)

@@ -32,7 +32,8 @@ func forbidden(to right) *Error {
 	detail := fmt.Sprintf("you are not allowed to %s %s in namespace %s", to.verb, to.resource, to.namespace)
 	switch to.resource {
 	case operatorapi.DatabaseResource:
-		detail = fmt.Sprintf("you are not allowed to %s in namespace %s: %s", operatorapi.DatabaseWords[to.verb], to.namespace, whoSignsIn)
+		detail = fmt.Sprintf("you are not allowed to %s in namespace %s: %s", operatorapi.DatabaseWords[to.verb],
+			to.namespace, whoSignsIn)
 	case operatorapi.ValuesResource:
 		detail += ": developers and owners of a team have this right unless the Team says otherwise; ask an owner, " +
 			"or a platform admin for the ClusterRole portico-secret-writer there"
@@ -40,8 +41,12 @@ func forbidden(to right) *Error {
 	return &Error{Status: http.StatusForbidden, Denied: true, Detail: detail}
 }
 
-const whoSignsIn = "developers read and owners write, unless the Team says otherwise (spec.secrets.signInBy), and the master password is for owners"
+const whoSignsIn = "developers read and owners write, unless the Team says otherwise (spec.secrets.signInBy), and " +
+	"the master password is for owners"
 
 func unavailable(cause error) *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Detail: "Kubernetes does not answer at the moment; try again", Cause: cause}
+	return &Error{
+		Status: http.StatusServiceUnavailable, Detail: "Kubernetes does not answer at the moment; try again",
+		Cause: cause,
+	}
 }

@@ -67,7 +67,8 @@ func New(o Options) *Handler {
 	now := o.Store.Now
 	return &Handler{
 		paces: expiring.New[string, *rate.Limiter](paceFor, pacesKept, now), now: now,
-		verifier: o.Verifier, rights: rights{o.Reviews}, store: o.Store, find: o.Find, own: o.Own, uses: o.Uses, log: o.Log,
+		verifier: o.Verifier, rights: rights{o.Reviews}, store: o.Store, find: o.Find, own: o.Own, uses: o.Uses,
+		log: o.Log,
 	}
 }
 
@@ -108,7 +109,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
 	if told != nil {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(told.Status)
-		_ = json.NewEncoder(w).Encode(operatorapi.Problem{Title: http.StatusText(told.Status), Status: told.Status, Detail: told.Detail})
+		_ = json.NewEncoder(w).Encode(
+			operatorapi.Problem{Title: http.StatusText(told.Status), Status: told.Status, Detail: told.Detail})
 		return
 	}
 	if answer == nil {
@@ -128,7 +130,8 @@ func (h *Handler) pace(id identity.Identity) error {
 		h.paces.Put(id.Username, own)
 	}
 	if !own.AllowN(h.now(), 1) {
-		return problem(http.StatusTooManyRequests, "that is more than %d requests a second for Secrets: try again in a moment", actsASecond)
+		return problem(http.StatusTooManyRequests, "that is more than %d requests a second for Secrets: try again in "+
+			"a moment", actsASecond)
 	}
 	return nil
 }
@@ -138,7 +141,8 @@ func (h *Handler) person(r *http.Request, fresh bool) (identity.Identity, error)
 	tokens := r.Header.Values(operatorapi.HeaderPerson)
 	r.Header.Del(operatorapi.HeaderPerson)
 	if len(tokens) != 1 || tokens[0] == "" {
-		return identity.Identity{}, problem(http.StatusUnauthorized, "this is for people who have signed in: their token is missing")
+		return identity.Identity{},
+			problem(http.StatusUnauthorized, "this is for people who have signed in: their token is missing")
 	}
 	verify := h.verifier.Caller
 	if fresh {
@@ -157,11 +161,13 @@ func (h *Handler) person(r *http.Request, fresh bool) (identity.Identity, error)
 	case errors.Is(err, identity.ErrBadToken):
 		return id, &Error{
 			Status: http.StatusUnauthorized, Denied: true, Cause: errors.New(identity.Clean(err.Error())),
-			Detail: "the operator does not take the token: it may have expired, or be for another audience. Sign in again",
+			Detail: "the operator does not take the token: it may have expired, or be for another audience. Sign " +
+				"in again",
 		}
 	}
 	return id, &Error{
-		Status: http.StatusServiceUnavailable, Detail: "the operator cannot verify the token at the moment, for the identity provider does not answer; try again",
+		Status: http.StatusServiceUnavailable, Detail: "the operator cannot verify the token at the moment, for the " +
+			"identity provider does not answer; try again",
 		Cause: errors.New(identity.Clean(err.Error())),
 	}
 }
@@ -173,7 +179,10 @@ func asError(err error) *Error {
 	if told, ok := errors.AsType[*Error](err); ok {
 		return told
 	}
-	return &Error{Status: http.StatusInternalServerError, Detail: "something went wrong; the error has been logged", Cause: err}
+	return &Error{
+		Status: http.StatusInternalServerError, Detail: "something went wrong; the error has been logged",
+		Cause: err,
+	}
 }
 
 func (h *Handler) list(r *http.Request, id identity.Identity) (any, int, error) {
@@ -199,17 +208,25 @@ func (h *Handler) list(r *http.Request, id identity.Identity) (any, int, error) 
 }
 
 // resources are the resource names of the kinds that refer to Secrets.
-var resources = map[string]string{v1alpha1.KindWebApp: "webapps", v1alpha1.KindRDSInstance: "rdsinstances", v1alpha1.KindEC2Instance: "ec2instances"}
+var resources = map[string]string{
+	v1alpha1.KindWebApp: "webapps", v1alpha1.KindRDSInstance: "rdsinstances",
+	v1alpha1.KindEC2Instance: "ec2instances",
+}
 
 // usesFor returns the objects that use Secrets, limited to kinds that the person may list.
-func (h *Handler) usesFor(ctx context.Context, id identity.Identity, namespace string) (map[string][]operatorapi.SecretUse, error) {
+func (h *Handler) usesFor(ctx context.Context, id identity.Identity, namespace string) (
+	map[string][]operatorapi.SecretUse, error,
+) {
 	all, err := h.uses(ctx, namespace)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	hidden := map[string]bool{}
 	for kind, resource := range resources {
-		ok, err := h.rights.has(ctx, id, right{verb: "list", group: v1alpha1.GroupVersion.Group, resource: resource, namespace: namespace})
+		ok, err := h.rights.has(ctx, id, right{
+			verb: "list", group: v1alpha1.GroupVersion.Group, resource: resource,
+			namespace: namespace,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +250,8 @@ func (h *Handler) set(r *http.Request, id identity.Identity) (any, int, error) {
 	var change operatorapi.SecretChange
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, operatorapi.MaxSecretRequest))
 	if err != nil {
-		return nil, 0, problem(http.StatusRequestEntityTooLarge, "the values are larger than 1 MiB together, which is all that a Secret can hold")
+		return nil, 0, problem(http.StatusRequestEntityTooLarge, "the values are larger than 1 MiB together, which "+
+			"is all that a Secret can hold")
 	}
 	if json.Unmarshal(body, &change) != nil { // its error could quote a value
 		return nil, 0, problem(http.StatusBadRequest, "the body is not a change of a Secret as JSON")
@@ -276,7 +294,8 @@ func (h *Handler) confirmed(r *http.Request, id identity.Identity, namespace, na
 	if err != nil || len(uses[name]) == 0 {
 		return err
 	}
-	return problem(http.StatusConflict, "the Secret %s is in use by %s, which cannot start without it: confirm with its name", name, named(uses[name]))
+	return problem(http.StatusConflict, "the Secret %s is in use by %s, which cannot start without it: confirm with "+
+		"its name", name, named(uses[name]))
 }
 
 func (h *Handler) show(r *http.Request, id identity.Identity) (any, int, error) {

@@ -77,7 +77,8 @@ func (s *Store) room(ctx context.Context, namespace string, index *corev1.Secret
 		return nil, err
 	}
 	if len(gone) == 0 {
-		return nil, problem(http.StatusUnprocessableEntity, "namespace %s has %d Secrets with values that were set here, which is the most: delete one, or use more keys",
+		return nil, problem(http.StatusUnprocessableEntity, "namespace %s has %d Secrets with values that were set "+
+			"here, which is the most: delete one, or use more keys",
 			namespace, len(index.Data))
 	}
 	for _, one := range gone {

@@ -36,7 +36,9 @@ const (
 // OwnUsers returns a function that creates DatabaseUsers for people; they are deleted with their database. It reads
 // from the cache of c.
 func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
-	return func(ctx context.Context, person string, of types.NamespacedName, access v1alpha1.BindingAccess) (Own, error) {
+	return func(ctx context.Context, person string, of types.NamespacedName, access v1alpha1.BindingAccess) (
+		Own, error,
+	) {
 		db := &v1alpha1.RDSInstance{}
 		if found, err := engine.Find(ctx, c, of, db); err != nil {
 			return Own{}, unavailable(err)
@@ -54,7 +56,8 @@ func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
 		user := &v1alpha1.DatabaseUser{}
 		if found, err := engine.Find(ctx, c, own.DatabaseUser, user); err != nil {
 			return own, unavailable(err)
-		} else if found && (!metav1.IsControlledBy(user, db) || user.Annotations[v1alpha1.AnnotationRequestedBy] != person) {
+		} else if found && (!metav1.IsControlledBy(user, db) ||
+			user.Annotations[v1alpha1.AnnotationRequestedBy] != person) {
 			return own, problem(http.StatusConflict, "the DatabaseUser %s is not yours and stays: delete it", user.Name)
 		}
 		declared := ownUser(db, person, own)
@@ -83,7 +86,8 @@ func ownUser(db *v1alpha1.RDSInstance, person string, own Own) *unstructured.Uns
 			"labels":      map[string]any{apply.Label: apply.LabelValue},
 			"annotations": map[string]any{v1alpha1.AnnotationRequestedBy: person},
 			"ownerReferences": []any{map[string]any{
-				"apiVersion": owner.APIVersion, "kind": owner.Kind, "name": owner.Name, "uid": string(owner.UID), "controller": true,
+				"apiVersion": owner.APIVersion, "kind": owner.Kind, "name": owner.Name, "uid": string(owner.UID),
+				"controller":         true,
 				"blockOwnerDeletion": true,
 			}},
 		},
@@ -107,7 +111,8 @@ func awaitOwn(ctx context.Context, c client.Client, own Own, declared *unstructu
 			return false, nil // the cache is stale
 		}
 		if !user.DeletionTimestamp.IsZero() {
-			return false, problem(http.StatusConflict, "your user %s is being dropped: try again in a moment", user.Name)
+			return false, problem(http.StatusConflict, "your user %s is being dropped: try again in a moment",
+				user.Name)
 		}
 		ready := meta.FindStatusCondition(user.Status.Conditions, v1alpha1.ConditionReady)
 		if ready != nil {

@@ -47,7 +47,10 @@ type door struct {
 }
 
 // groups are the API groups of the resources in access reviews.
-var groups = map[string]string{operatorapi.ValuesResource: "portico.dev", operatorapi.DatabaseResource: "portico.dev", "webapps": "portico.dev", "rdsinstances": "portico.dev", "ec2instances": "portico.dev", "secrets": ""}
+var groups = map[string]string{
+	operatorapi.ValuesResource: "portico.dev", operatorapi.DatabaseResource: "portico.dev",
+	"webapps": "portico.dev", "rdsinstances": "portico.dev", "ec2instances": "portico.dev", "secrets": "",
+}
 
 func newDoor(t *testing.T, objects ...runtime.Object) *door {
 	t.Helper()
@@ -59,17 +62,24 @@ func newDoor(t *testing.T, objects ...runtime.Object) *door {
 		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
 		on := r.Spec.ResourceAttributes
 		for _, right := range d.rights {
-			r.Status.Allowed = r.Status.Allowed || right == fmt.Sprintf("%s %s %s/%s", on.Verb, on.Resource, on.Namespace, on.Name) && groups[on.Resource] == on.Group
+			r.Status.Allowed = r.Status.Allowed ||
+				right == fmt.Sprintf("%s %s %s/%s", on.Verb, on.Resource, on.Namespace, on.Name) &&
+					groups[on.Resource] == on.Group
 		}
-		r.Status.Allowed = r.Status.Allowed && r.Spec.User == "oidc:jane" && fmt.Sprint(r.Spec.Groups) == "[oidc:devs system:authenticated]"
+		r.Status.Allowed = r.Status.Allowed && r.Spec.User == "oidc:jane" &&
+			fmt.Sprint(r.Spec.Groups) == "[oidc:devs system:authenticated]"
 		return true, r, nil
 	})
 	uses := func(context.Context, string) (map[string][]operatorapi.SecretUse, error) {
-		return map[string][]operatorapi.SecretUse{"used": {{Kind: v1alpha1.KindWebApp, Name: "shop"}, {Kind: v1alpha1.KindRDSInstance, Name: "db"}}}, nil
+		return map[string][]operatorapi.SecretUse{
+			"used": {{Kind: v1alpha1.KindWebApp, Name: "shop"}, {Kind: v1alpha1.KindRDSInstance, Name: "db"}},
+		}, nil
 	}
 	find := func(_ context.Context, kind string, of types.NamespacedName) (Bound, bool, bool, error) {
 		b := d.bound
-		b.Secret, b.Tell = of.Name+"-binding", func(actor, access string) { d.told = append(d.told, strings.TrimSpace(actor+" "+access)) }
+		b.Secret, b.Tell = of.Name+"-binding", func(actor, access string) {
+			d.told = append(d.told, strings.TrimSpace(actor+" "+access))
+		}
 		return b, !d.missing, kind == v1alpha1.KindRDSInstance || kind == v1alpha1.KindDatabaseUser, nil
 	}
 	own := func(_ context.Context, person string, of types.NamespacedName, access v1alpha1.BindingAccess) (Own, error) {
@@ -81,7 +91,10 @@ func newDoor(t *testing.T, objects ...runtime.Object) *door {
 	}
 	New(Options{
 		Verifier: d, Reviews: d.AuthorizationV1().SubjectAccessReviews(), Find: find, Own: own, Uses: uses,
-		Store: &Store{Secrets: d.CoreV1(), System: []string{"portico-system"}, Now: func() time.Time { return time.Unix(1_000, 0) }},
+		Store: &Store{
+			Secrets: d.CoreV1(), System: []string{"portico-system"},
+			Now: func() time.Time { return time.Unix(1_000, 0) },
+		},
 		Log:   logr.FromSlogHandler(slog.NewJSONHandler(&d.log, nil)),
 	}).Routes(d.mux)
 	return d
@@ -139,7 +152,10 @@ func secret(name string, change func(*corev1.Secret)) *corev1.Secret {
 }
 
 func editor(name string) []string {
-	return []string{"create secretvalues payments/" + name, "update secretvalues payments/" + name, "update secretvalues payments/"}
+	return []string{
+		"create secretvalues payments/" + name, "update secretvalues payments/" + name,
+		"update secretvalues payments/",
+	}
 }
 
 func (d *door) stored(name string) *corev1.Secret {
@@ -175,10 +191,15 @@ func TestAValueIsSetAndListedWithoutIt(t *testing.T) {
 	if w := d.ask("DELETE", path, ""); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := d.ask("GET", operatorapi.NamespaceSecretsPath("payments"), ""); strings.TrimSpace(w.Body.String()) != `{"items":[]}` {
+	if w := d.ask("GET", operatorapi.NamespaceSecretsPath("payments"), ""); strings.TrimSpace(
+		w.Body.String()) != `{"items":[]}` {
 		t.Errorf("afterwards lists %s", w.Body)
 	}
-	for _, line := range []string{`"msg":"secret-write","actor":"oidc:jane"`, `"verb":"update","resource":"secrets","namespace":"payments","name":"keys","decision":"allow","outcome":"done"`, `"verb":"delete"`} {
+	for _, line := range []string{
+		`"msg":"secret-write","actor":"oidc:jane"`,
+		`"verb":"update","resource":"secrets","namespace":"payments","name":"keys","decision":"allow","outcome":"done"`,
+		`"verb":"delete"`,
+	} {
 		if !strings.Contains(d.log.String(), line) {
 			t.Errorf("the audit log lacks %s: %s", line, &d.log)
 		}
@@ -202,15 +223,27 @@ func TestWhatIsRefused(t *testing.T) {
 		"no right":                  {nil, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments"},
 		"no right, and it is there": {nil, secret("keys", nil), "PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments"},
 		"a right to another":        {editor("other"), nil, "PATCH", "keys", change(many), 403, "you are not allowed to"},
-		"rights to Secrets":         {[]string{"create secrets payments/keys", "update secrets payments/keys", "update secrets payments/"}, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments"},
-		"no right to create":        {[]string{"update secretvalues payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to create secretvalues"},
-		"no right to update":        {[]string{"create secretvalues payments/keys"}, secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to update secretvalues"},
-		"no right to delete":        {[]string{"create secretvalues payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you are not allowed to update secretvalues"},
-		"no label":                  {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels = nil }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "was not made for this"},
-		"another label":             {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels[operatorapi.LabelSecretValues] = "no" }), "DELETE", "keys", "", 409, "was not made for this"},
-		"an owner":                  {editor("keys"), secret("keys", func(s *corev1.Secret) { s.OwnerReferences = []metav1.OwnerReference{{Name: "x"}} }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "belongs to something else"},
-		"another type":              {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Type = "servicebinding.io/s3" }), "DELETE", "keys", "", 409, "left alone"},
-		"immutable":                 {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Immutable = new(true) }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "is immutable"},
+		"rights to Secrets": {
+			[]string{"create secrets payments/keys", "update secrets payments/keys", "update secrets payments/"},
+			nil,
+			"PATCH", "keys", change(many), 403, "you are not allowed to update secretvalues in namespace payments",
+		},
+		"no right to create": {[]string{"update secretvalues payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to create secretvalues"},
+		"no right to update": {
+			[]string{"create secretvalues payments/keys"},
+			secret("keys", nil), "PATCH", "keys",
+			change(map[string]string{"a": value}), 403, "you are not allowed to update secretvalues",
+		},
+		"no right to delete": {[]string{"create secretvalues payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you are not allowed to update secretvalues"},
+		"no label":           {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels = nil }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "was not made for this"},
+		"another label":      {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Labels[operatorapi.LabelSecretValues] = "no" }), "DELETE", "keys", "", 409, "was not made for this"},
+		"an owner": {
+			editor("keys"),
+			secret("keys", func(s *corev1.Secret) { s.OwnerReferences = []metav1.OwnerReference{{Name: "x"}} }),
+			"PATCH", "keys", change(map[string]string{"a": value}), 409, "belongs to something else",
+		},
+		"another type": {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Type = "servicebinding.io/s3" }), "DELETE", "keys", "", 409, "left alone"},
+		"immutable":    {editor("keys"), secret("keys", func(s *corev1.Secret) { s.Immutable = new(true) }), "PATCH", "keys", change(map[string]string{"a": value}), 409, "is immutable"},
 		"on its way out": {editor("keys"), secret("keys", func(s *corev1.Secret) {
 			s.DeletionTimestamp, s.Finalizers = &metav1.Time{Time: time.Unix(1, 0)}, []string{"x/y"}
 		}), "PATCH", "keys", change(map[string]string{"a": value}), 409, "is being deleted"},
@@ -221,13 +254,17 @@ func TestWhatIsRefused(t *testing.T) {
 		"set and removed":            {editor("keys"), nil, "PATCH", "keys", change(map[string]string{"a": value}, "a"), 422, "choose one"},
 		"a key of what is not there": {editor("keys"), nil, "PATCH", "keys", change(nil, "a"), 404, "there is no Secret keys"},
 		"too large a value":          {editor("keys"), nil, "PATCH", "keys", change(map[string]string{"a": strings.Repeat("x", operatorapi.MaxSecret+1)}), 413, "the value of a is larger than 1 MiB"},
-		"too much together":          {editor("keys"), secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": strings.Repeat("x", operatorapi.MaxSecret)}), 413, "and 1 MiB (1048576) is the most"},
-		"too large a request":        {editor("keys"), nil, "PATCH", "keys", strings.Repeat(" ", operatorapi.MaxSecretRequest+1), 413, "larger than 1 MiB"},
-		"too many keys":              {editor("keys"), nil, "PATCH", "keys", change(many), 422, "would have 101 keys, and 100 is the most"},
-		"a bad name":                 {editor("KEYS"), nil, "PATCH", "KEYS", change(map[string]string{"a": value}), 422, "is not the name of a Secret"},
-		"the list of names":          {editor(operatorapi.SecretIndexName), nil, "DELETE", operatorapi.SecretIndexName, "", 422, "choose another name"},
-		"nothing to delete":          {editor("keys"), nil, "DELETE", "keys", "", 404, "there is no Secret keys"},
-		"in use":                     {append(editor("used"), "list webapps payments/"), secret("used", nil), "DELETE", "used", "", 409, "in use by WebApp shop, which cannot start without it"},
+		"too much together": {
+			editor("keys"), secret("keys", nil), "PATCH", "keys",
+			change(map[string]string{"a": strings.Repeat("x", operatorapi.MaxSecret)}), 413,
+			"and 1 MiB (1048576) is the most",
+		},
+		"too large a request": {editor("keys"), nil, "PATCH", "keys", strings.Repeat(" ", operatorapi.MaxSecretRequest+1), 413, "larger than 1 MiB"},
+		"too many keys":       {editor("keys"), nil, "PATCH", "keys", change(many), 422, "would have 101 keys, and 100 is the most"},
+		"a bad name":          {editor("KEYS"), nil, "PATCH", "KEYS", change(map[string]string{"a": value}), 422, "is not the name of a Secret"},
+		"the list of names":   {editor(operatorapi.SecretIndexName), nil, "DELETE", operatorapi.SecretIndexName, "", 422, "choose another name"},
+		"nothing to delete":   {editor("keys"), nil, "DELETE", "keys", "", 404, "there is no Secret keys"},
+		"in use":              {append(editor("used"), "list webapps payments/"), secret("used", nil), "DELETE", "used", "", 409, "in use by WebApp shop, which cannot start without it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDoor(t)
@@ -251,11 +288,14 @@ func TestWhatIsRefused(t *testing.T) {
 func TestNamespacesOfTheSystemAreLeftAlone(t *testing.T) {
 	d := newDoor(t)
 	for _, ns := range []string{"kube-system", "portico-system"} {
-		d.rights = []string{"list secretvalues " + ns + "/", "create secretvalues " + ns + "/a", "get secrets " + ns + "/db-binding"}
+		d.rights = []string{"list secretvalues " + ns + "/", "create secretvalues " + ns + "/a", "get secrets " + ns +
+			"/db-binding"}
 		for method, path := range map[string]string{
-			"PATCH": operatorapi.SecretPath(ns, "a"), "GET": operatorapi.NamespaceSecretsPath(ns), "POST": operatorapi.PasswordPath("RDSInstance", ns, "db"),
+			"PATCH": operatorapi.SecretPath(ns, "a"), "GET": operatorapi.NamespaceSecretsPath(ns),
+			"POST": operatorapi.PasswordPath("RDSInstance", ns, "db"),
 		} {
-			if w := d.ask(method, path, change(map[string]string{"a": value})); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "is a namespace of the system") {
+			if w := d.ask(method, path, change(map[string]string{"a": value})); w.Code != http.StatusForbidden ||
+				!strings.Contains(w.Body.String(), "is a namespace of the system") {
 				t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
 			}
 		}
@@ -263,7 +303,10 @@ func TestNamespacesOfTheSystemAreLeftAlone(t *testing.T) {
 }
 
 func TestWhoMayKnowTheNames(t *testing.T) {
-	for rights, status := range map[string]int{"list secretvalues payments/": 200, "update secretvalues payments/": 200, "update secretvalues payments/keys": 403, "get secrets payments/": 403} {
+	for rights, status := range map[string]int{
+		"list secretvalues payments/": 200, "update secretvalues payments/": 200,
+		"update secretvalues payments/keys": 403, "get secrets payments/": 403,
+	} {
 		d := newDoor(t)
 		d.rights = []string{rights}
 		if w := d.ask("GET", operatorapi.NamespaceSecretsPath("payments"), ""); w.Code != status {
@@ -292,7 +335,9 @@ func TestTokensThatTheOperatorRefuses(t *testing.T) {
 			d := newDoor(t, secret("keys", nil))
 			d.rights, d.token = editor("keys"), c.err
 			for _, method := range []string{"PATCH", "DELETE"} {
-				if w := d.askAs(c.token, method, operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": "b"})); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+				if w := d.askAs(c.token, method, operatorapi.SecretPath("payments", "keys"),
+					change(map[string]string{"a": "b"})); w.Code != c.status || !strings.Contains(w.Body.String(),
+					c.says) {
 					t.Errorf("%s: %d %s", method, w.Code, w.Body)
 				}
 			}
@@ -318,8 +363,12 @@ func TestWhatKubernetesSaysIsNotRepeated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDoor(t, secret("keys", nil))
 			d.rights = editor("keys")
-			d.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
-			if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": value})); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+			d.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, c.err
+			})
+			if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"),
+				change(map[string]string{"a": value})); w.Code != c.status || !strings.Contains(w.Body.String(),
+				c.says) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
@@ -334,7 +383,9 @@ func TestWhatKubernetesSaysIsNotRepeated(t *testing.T) {
 	d.PrependReactor("create", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "payments")
 	})
-	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": value})); w.Code != 404 || !strings.Contains(w.Body.String(), "there is no namespace payments") {
+	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"),
+		change(map[string]string{"a": value})); w.Code != 404 || !strings.Contains(w.Body.String(),
+		"there is no namespace payments") {
 		t.Errorf("without the namespace: %d %s", w.Code, w.Body)
 	}
 }
@@ -350,19 +401,23 @@ func TestTwoPeopleSetTwoKeysAtOnce(t *testing.T) {
 			return false, nil, nil
 		}
 		first = false
-		if patch := string(a.(clienttesting.PatchAction).GetPatch()); !strings.Contains(patch, `"resourceVersion":"7"`) || !strings.Contains(patch, `"uid":"u"`) {
+		if patch := string(a.(clienttesting.PatchAction).GetPatch()); !strings.Contains(
+			patch, `"resourceVersion":"7"`) || !strings.Contains(patch, `"uid":"u"`) {
 			t.Errorf("the write would take any version: %s", patch)
 		}
 		other := secret("keys", func(s *corev1.Secret) { s.Data["others"] = []byte("theirs") })
 		if err := d.Tracker().Update(corev1.SchemeGroupVersion.WithResource("secrets"), other, "payments"); err != nil {
 			t.Error(err)
 		}
-		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "keys", errors.New("changed"))
+		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "keys", errors.New(
+			"changed"))
 	})
-	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"mine": "mine"})); w.Code != http.StatusOK {
+	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"),
+		change(map[string]string{"mine": "mine"})); w.Code != http.StatusOK {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if got := d.stored("keys").Data; string(got["others"]) != "theirs" || string(got["mine"]) != "mine" || string(got["token"]) != value {
+	if got := d.stored("keys").Data; string(got["others"]) != "theirs" || string(got["mine"]) != "mine" ||
+		string(got["token"]) != value {
 		t.Errorf("has %d keys", len(got))
 	}
 }
@@ -380,17 +435,20 @@ func TestThereIsAnEndToNames(t *testing.T) {
 	}
 	d := newDoor(t, all...)
 	d.rights = append(editor("keys"), editor("s7")...)
-	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": value})); w.Code != 422 || !strings.Contains(w.Body.String(), "has 200 Secrets") {
+	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"),
+		change(map[string]string{"a": value})); w.Code != 422 || !strings.Contains(w.Body.String(), "has 200 Secrets") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	// A Secret that somebody else deleted makes room.
 	if err := d.CoreV1().Secrets("payments").Delete(t.Context(), "s7", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": value})); w.Code != 201 {
+	if w := d.ask("PATCH", operatorapi.SecretPath("payments", "keys"),
+		change(map[string]string{"a": value})); w.Code != 201 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if names := d.stored(operatorapi.SecretIndexName).Data; len(names) != operatorapi.MaxSecrets || names["keys"] == nil {
+	if names := d.stored(operatorapi.SecretIndexName).Data; len(names) != operatorapi.MaxSecrets ||
+		names["keys"] == nil {
 		t.Errorf("%d names", len(names))
 	}
 	if w := d.ask("DELETE", operatorapi.SecretPath("payments", "s7"), ""); w.Code != 404 {
@@ -398,7 +456,8 @@ func TestThereIsAnEndToNames(t *testing.T) {
 	}
 	foreign := newDoor(t, secret(operatorapi.SecretIndexName, func(s *corev1.Secret) { s.Labels = nil }))
 	foreign.rights = editor("keys")
-	if w := foreign.ask("PATCH", operatorapi.SecretPath("payments", "keys"), change(map[string]string{"a": value})); w.Code != 409 {
+	if w := foreign.ask("PATCH", operatorapi.SecretPath("payments", "keys"),
+		change(map[string]string{"a": value})); w.Code != 409 {
 		t.Errorf("somebody else's list: %d %s", w.Code, w.Body)
 	}
 }
@@ -413,7 +472,8 @@ func TestAPersonHasAPace(t *testing.T) {
 			t.Fatalf("%d. %d %s", i, w.Code, w.Body)
 		}
 	}
-	if w := d.ask("GET", path, ""); w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), "more than 5 requests a second") {
+	if w := d.ask("GET", path, ""); w.Code != http.StatusTooManyRequests ||
+		!strings.Contains(w.Body.String(), "more than 5 requests a second") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

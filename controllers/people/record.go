@@ -14,7 +14,8 @@ import (
 // contain no value and no token. Like the portal, it does not log lists that succeed.
 func record(logger logr.Logger, r *http.Request, verb string, id identity.Identity, as string, err *Error) {
 	if err != nil && err.Cause != nil {
-		logger.Info("what a person asked for failed", "cause", err.Cause.Error(), "requestID", claimed(r, operatorapi.HeaderRequest))
+		logger.Info("what a person asked for failed", "cause", err.Cause.Error(), "requestID",
+			claimed(r, operatorapi.HeaderRequest))
 	}
 	if verb == "list" && (err == nil || !err.Denied) {
 		return
@@ -40,8 +41,10 @@ func record(logger logr.Logger, r *http.Request, verb string, id identity.Identi
 	}
 	logger.Info(event,
 		"actor", id.Username, "actorName", id.Name, "actorEmail", id.Email, "verb", verb, "resource", resource,
-		"namespace", shorten(r.PathValue("namespace")), "name", shorten(r.PathValue("name")), "decision", decision, "outcome", outcome,
-		"requestID", claimed(r, operatorapi.HeaderRequest), "address", claimed(r, operatorapi.HeaderAddress), "audit", true)
+		"namespace", shorten(r.PathValue("namespace")), "name", shorten(r.PathValue("name")), "decision", decision,
+		"outcome", outcome,
+		"requestID", claimed(r, operatorapi.HeaderRequest), "address", claimed(r, operatorapi.HeaderAddress), "audit",
+		true)
 }
 
 // claimed returns a header with the portal's data about the request. It helps to find the portal's log line, and no

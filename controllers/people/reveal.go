@@ -40,24 +40,29 @@ type Own struct {
 
 // MakeOwn creates the person's user in a database, or extends the life of an existing one, and waits until it is Ready.
 // Errors are *Error.
-type MakeOwn func(ctx context.Context, person string, database types.NamespacedName, access v1alpha1.BindingAccess) (Own, error)
+type MakeOwn func(ctx context.Context, person string, database types.NamespacedName, access v1alpha1.BindingAccess) (
+	Own, error)
 
 // reveal returns the password of an object to a person. For a database it is that of the person's own user, unless
 // master asks for the master password, which is for owners. For other objects the person must have the right to get the
 // binding Secret.
-func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string, of types.NamespacedName, master bool) (operatorapi.Password, error) {
+func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string, of types.NamespacedName, master bool) (
+	operatorapi.Password, error,
+) {
 	if err := h.store.checkNamespace(of.Namespace); err != nil {
 		return operatorapi.Password{}, err
 	}
 	if err := checkName(of.Name); err != nil {
-		return operatorapi.Password{}, problem(http.StatusUnprocessableEntity, "%q is not the name of an object", shorten(of.Name))
+		return operatorapi.Password{}, problem(http.StatusUnprocessableEntity, "%q is not the name of an object",
+			shorten(of.Name))
 	}
 	bound, found, known, err := h.find(ctx, kind, of)
 	switch {
 	case err != nil:
 		return operatorapi.Password{}, unavailable(err)
 	case !known:
-		return operatorapi.Password{}, problem(http.StatusNotFound, "objects of the kind %s have no passwords", shorten(kind))
+		return operatorapi.Password{}, problem(http.StatusNotFound, "objects of the kind %s have no passwords", shorten(
+			kind))
 	}
 	// Authorise before anything about existing objects is disclosed.
 	access := v1alpha1.BindingAccess("")
@@ -70,9 +75,11 @@ func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string,
 	case err != nil:
 		return operatorapi.Password{}, err
 	case !found:
-		return operatorapi.Password{}, problem(http.StatusNotFound, "there is no %s %s in namespace %s", kind, of.Name, of.Namespace)
+		return operatorapi.Password{}, problem(http.StatusNotFound, "there is no %s %s in namespace %s", kind, of.Name,
+			of.Namespace)
 	case bound.Binding == nil:
-		return operatorapi.Password{}, problem(http.StatusConflict, "%s has no connection details yet: wait until it is Ready", of.Name)
+		return operatorapi.Password{},
+			problem(http.StatusConflict, "%s has no connection details yet: wait until it is Ready", of.Name)
 	}
 	if access != "" {
 		return h.revealOwn(ctx, id, of, access)
@@ -81,7 +88,9 @@ func (h *Handler) reveal(ctx context.Context, id identity.Identity, kind string,
 }
 
 // revealOwn returns the password of the person's own user in a database.
-func (h *Handler) revealOwn(ctx context.Context, id identity.Identity, database types.NamespacedName, access v1alpha1.BindingAccess) (out operatorapi.Password, err error) {
+func (h *Handler) revealOwn(ctx context.Context, id identity.Identity, database types.NamespacedName,
+	access v1alpha1.BindingAccess,
+) (out operatorapi.Password, err error) {
 	own, err := h.own(ctx, id.Username, database, access)
 	if err != nil {
 		return out, err
@@ -91,7 +100,8 @@ func (h *Handler) revealOwn(ctx context.Context, id identity.Identity, database 
 	case err != nil:
 		return out, unavailable(err)
 	case !found || bound.Binding == nil:
-		return out, problem(http.StatusConflict, "your user in %s is being dropped: try again in a moment", database.Name)
+		return out, problem(http.StatusConflict, "your user in %s is being dropped: try again in a moment",
+			database.Name)
 	}
 	if out, err = h.readPassword(ctx, own.DatabaseUser, bound); err == nil {
 		out.Access, out.ExpiresAt = string(own.Access), &own.ExpiresAt
@@ -99,22 +109,29 @@ func (h *Handler) revealOwn(ctx context.Context, id identity.Identity, database 
 	return out, err
 }
 
-func (h *Handler) readPassword(ctx context.Context, of types.NamespacedName, bound Bound) (operatorapi.Password, error) {
+func (h *Handler) readPassword(ctx context.Context, of types.NamespacedName, bound Bound) (
+	operatorapi.Password, error,
+) {
 	secret, err := h.store.find(ctx, of.Namespace, bound.Secret)
 	if err != nil {
 		return operatorapi.Password{}, err
 	}
-	if secret == nil || !strings.HasPrefix(string(secret.Type), "servicebinding.io/") || len(secret.OwnerReferences) != 1 || secret.OwnerReferences[0].UID != bound.UID {
-		return operatorapi.Password{}, problem(http.StatusConflict, "the Secret %s is not the one with the connection details of %s", bound.Secret, of.Name)
+	if secret == nil || !strings.HasPrefix(string(secret.Type), "servicebinding.io/") ||
+		len(secret.OwnerReferences) != 1 || secret.OwnerReferences[0].UID != bound.UID {
+		return operatorapi.Password{},
+			problem(http.StatusConflict, "the Secret %s is not the one with the connection details of %s", bound.Secret,
+				of.Name)
 	}
 	text := func(key string) string { return string(secret.Data[key]) }
 	if text("password") == "" {
 		if bound.Elsewhere != "" {
 			return operatorapi.Password{}, problem(http.StatusConflict, "%s: %s", of.Name, bound.Elsewhere)
 		}
-		return operatorapi.Password{}, problem(http.StatusConflict, "the connection details of %s have no password", of.Name)
+		return operatorapi.Password{}, problem(http.StatusConflict, "the connection details of %s have no password",
+			of.Name)
 	}
 	return operatorapi.Password{
-		Password: text("password"), Username: text("username"), Host: text("host"), Port: text("port"), Database: text("database"), Type: text("type"),
+		Password: text("password"), Username: text("username"), Host: text("host"), Port: text("port"),
+		Database: text("database"), Type: text("type"),
 	}, nil
 }

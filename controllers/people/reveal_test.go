@@ -17,7 +17,10 @@ func TestAPasswordIsForWhoMayGetItsSecret(t *testing.T) {
 	binding := secret("db-binding", func(s *corev1.Secret) {
 		s.Labels, s.Type = nil, "servicebinding.io/postgresql"
 		s.OwnerReferences = []metav1.OwnerReference{{UID: "db-uid"}}
-		s.Data = map[string][]byte{"password": []byte(value), "username": []byte("owner"), "host": []byte("h"), "port": []byte("5432"), "database": []byte("d"), "type": []byte("postgresql")}
+		s.Data = map[string][]byte{
+			"password": []byte(value), "username": []byte("owner"), "host": []byte("h"),
+			"port": []byte("5432"), "database": []byte("d"), "type": []byte("postgresql"),
+		}
 	})
 	path := operatorapi.PasswordPath("RDSInstance", "payments", "db")
 	ready := func(d *door) { d.bound = Bound{UID: "db-uid", Binding: &v1alpha1.Binding{}} }
@@ -28,17 +31,27 @@ func TestAPasswordIsForWhoMayGetItsSecret(t *testing.T) {
 		status int
 		says   string
 	}{
-		"may":                {ready, binding, path, 200, `"username":"owner","host":"h","port":"5432","database":"d","type":"postgresql"`},
-		"may not":            {func(d *door) { ready(d); d.rights = []string{"update secrets payments/db-binding"} }, binding, path, 403, "you are not allowed to sign in to databases in namespace payments: developers read and owners write"},
-		"may not, no object": {func(d *door) { d.rights, d.missing = nil, true }, binding, path, 403, "you are not allowed to sign in to databases in namespace payments: developers read and owners write"},
-		"no object":          {func(d *door) { d.missing = true }, binding, path, 404, "there is no RDSInstance db"},
-		"not ready":          {func(d *door) { d.bound.UID = "db-uid" }, binding, path, 409, "no connection details yet"},
-		"another's Secret":   {func(d *door) { ready(d); d.bound.UID = "other" }, binding, path, 409, "is not the one with the connection details"},
-		"another type":       {ready, secret("db-binding", func(s *corev1.Secret) { s.OwnerReferences = binding.OwnerReferences }), path, 409, "is not the one"},
-		"no password":        {ready, secret("db-binding", func(s *corev1.Secret) { s.OwnerReferences, s.Type, s.Data = binding.OwnerReferences, binding.Type, nil }), path, 409, "have no password"},
-		"kept by RDS": {func(d *door) { ready(d); d.bound.Elsewhere = "RDS keeps it: arn" }, secret("db-binding", func(s *corev1.Secret) {
-			s.OwnerReferences, s.Type, s.Data = binding.OwnerReferences, binding.Type, nil
-		}), path, 409, "RDS keeps it: arn"},
+		"may": {ready, binding, path, 200, `"username":"owner","host":"h","port":"5432","database":"d","type":"postgresql"`},
+		"may not": {
+			func(d *door) { ready(d); d.rights = []string{"update secrets payments/db-binding"} },
+			binding, path, 403, "you are not allowed to sign in to databases in namespace payments: developers read " +
+				"and owners write",
+		},
+		"may not, no object": {
+			func(d *door) { d.rights, d.missing = nil, true }, binding, path, 403,
+			"you are not allowed to sign in to databases in namespace payments: developers read and owners write",
+		},
+		"no object":        {func(d *door) { d.missing = true }, binding, path, 404, "there is no RDSInstance db"},
+		"not ready":        {func(d *door) { d.bound.UID = "db-uid" }, binding, path, 409, "no connection details yet"},
+		"another's Secret": {func(d *door) { ready(d); d.bound.UID = "other" }, binding, path, 409, "is not the one with the connection details"},
+		"another type":     {ready, secret("db-binding", func(s *corev1.Secret) { s.OwnerReferences = binding.OwnerReferences }), path, 409, "is not the one"},
+		"no password":      {ready, secret("db-binding", func(s *corev1.Secret) { s.OwnerReferences, s.Type, s.Data = binding.OwnerReferences, binding.Type, nil }), path, 409, "have no password"},
+		"kept by RDS": {
+			func(d *door) { ready(d); d.bound.Elsewhere = "RDS keeps it: arn" },
+			secret("db-binding", func(s *corev1.Secret) {
+				s.OwnerReferences, s.Type, s.Data = binding.OwnerReferences, binding.Type, nil
+			}), path, 409, "RDS keeps it: arn",
+		},
 		"another kind": {ready, binding, operatorapi.PasswordPath("WebApp", "payments", "db"), 404, "have no passwords"},
 		"a bad name":   {ready, binding, operatorapi.PasswordPath("RDSInstance", "payments", "DB"), 422, "is not the name of an object"},
 	} {
@@ -50,7 +63,8 @@ func TestAPasswordIsForWhoMayGetItsSecret(t *testing.T) {
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
-			if shown := strings.Contains(w.Body.String(), value); shown != (c.status == 200) || (len(d.told) == 1) != shown {
+			if shown := strings.Contains(w.Body.String(), value); shown != (c.status == 200) ||
+				(len(d.told) == 1) != shown {
 				t.Errorf("shown: %v, told to %v", shown, d.told)
 			}
 			if !strings.Contains(d.log.String(), `"msg":"reveal"`) {

@@ -29,20 +29,26 @@ func toRead(namespace, name string) right {
 
 // onValues returns a right on secret values, a resource that only exists in RBAC.
 func onValues(verb, namespace, name string) right {
-	return right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, name: name}
+	return right{
+		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace,
+		name: name,
+	}
 }
 
 // onDatabase returns a right to sign in to a database, a resource that only exists in RBAC.
 func onDatabase(verb string, of types.NamespacedName) right {
 	return right{
-		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace, name: of.Name,
+		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace,
+		name: of.Name,
 	}
 }
 
 // inDatabase returns the access that the person's own user gets in a database, "" for the master password, or an
 // *Error. The master password is for people who ask for it and have the right, and for people who may get the binding
 // Secret and have no right to a user.
-func (r rights) inDatabase(ctx context.Context, id identity.Identity, of types.NamespacedName, secret string, master bool) (v1alpha1.BindingAccess, error) {
+func (r rights) inDatabase(ctx context.Context, id identity.Identity, of types.NamespacedName, secret string,
+	master bool,
+) (v1alpha1.BindingAccess, error) {
 	type choice struct {
 		right  right
 		access v1alpha1.BindingAccess
@@ -63,11 +69,14 @@ func (r rights) inDatabase(ctx context.Context, id identity.Identity, of types.N
 
 func (r rights) has(ctx context.Context, id identity.Identity, to right) (bool, error) {
 	groups := append(slices.Clone(id.Groups), "system:authenticated")
-	answer, err := r.reviews.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User: id.Username, Groups: groups, ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: to.verb, Group: to.group, Version: "*", Resource: to.resource, Namespace: to.namespace, Name: to.name,
+	answer, err := r.reviews.Create(ctx, &authorizationv1.SubjectAccessReview{
+		Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: id.Username, Groups: groups, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: to.verb, Group: to.group, Version: "*", Resource: to.resource, Namespace: to.namespace,
+				Name: to.name,
+			},
 		},
-	}}, metav1.CreateOptions{})
+	}, metav1.CreateOptions{})
 	if err != nil {
 		return false, unavailable(reasonOf(err))
 	}

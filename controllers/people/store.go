@@ -45,7 +45,9 @@ type setKey struct {
 
 // Set applies the change to an existing or a new Secret. It returns the result without values, and whether the Secret
 // is new. Keys that the change does not name stay, even if others write them concurrently. Errors are *Error.
-func (s *Store) Set(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (set operatorapi.Secret, created bool, err error) {
+func (s *Store) Set(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (
+	set operatorapi.Secret, created bool, err error,
+) {
 	if err := firstOf(s.checkNamespace(namespace), checkName(name), checkChange(c)); err != nil {
 		return set, false, err
 	}
@@ -68,17 +70,22 @@ func (s *Store) Set(ctx context.Context, namespace, name string, c operatorapi.S
 	return set, created, err
 }
 
-func (s *Store) create(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (*corev1.Secret, error) {
+func (s *Store) create(ctx context.Context, namespace, name string, c operatorapi.SecretChange, by string, may May) (
+	*corev1.Secret, error,
+) {
 	if !may.Create {
 		return nil, forbidden(onValues("create", namespace, name))
 	}
 	if len(c.Set) == 0 {
-		return nil, problem(http.StatusNotFound, "there is no Secret %s in namespace %s, so that no key of it can be removed", name, namespace)
+		return nil, problem(http.StatusNotFound, "there is no Secret %s in namespace %s, so that no key of it can be "+
+			"removed", name, namespace)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: name,
-		Labels:      map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretValues},
-		Annotations: map[string]string{operatorapi.AnnotationValuesSet: noted(nil, c, setKey{s.Now().UTC().Truncate(time.Second), by})},
+		Labels: map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretValues},
+		Annotations: map[string]string{
+			operatorapi.AnnotationValuesSet: noted(nil, c, setKey{s.Now().UTC().Truncate(time.Second), by}),
+		},
 	}, Type: corev1.SecretTypeOpaque, Data: c.Set}
 	if err := checkLimits(secret, operatorapi.SecretChange{}); err != nil {
 		return nil, err
@@ -99,7 +106,9 @@ func (s *Store) make(ctx context.Context, secret *corev1.Secret) (*corev1.Secret
 	return made, refused(err, secret.Name)
 }
 
-func (s *Store) update(ctx context.Context, secret *corev1.Secret, c operatorapi.SecretChange, by string, may May) (*corev1.Secret, error) {
+func (s *Store) update(ctx context.Context, secret *corev1.Secret, c operatorapi.SecretChange, by string, may May) (
+	*corev1.Secret, error,
+) {
 	if !may.Update {
 		return nil, forbidden(onValues("update", secret.Namespace, secret.Name))
 	}
@@ -107,7 +116,8 @@ func (s *Store) update(ctx context.Context, secret *corev1.Secret, c operatorapi
 		return nil, err
 	}
 	if secret.Immutable != nil && *secret.Immutable {
-		return nil, problem(http.StatusConflict, "the Secret %s is immutable: delete it, then set its values again", secret.Name)
+		return nil, problem(http.StatusConflict, "the Secret %s is immutable: delete it, then set its values again",
+			secret.Name)
 	}
 	if err := checkLimits(secret, c); err != nil {
 		return nil, err
@@ -129,7 +139,9 @@ func (s *Store) update(ctx context.Context, secret *corev1.Secret, c operatorapi
 
 // patch merges data into the secret at the version that was read; it returns errTryAgain if the secret was changed
 // since.
-func (s *Store) patch(ctx context.Context, secret *corev1.Secret, data map[string]any, notes map[string]string) (*corev1.Secret, error) {
+func (s *Store) patch(ctx context.Context, secret *corev1.Secret, data map[string]any, notes map[string]string) (
+	*corev1.Secret, error,
+) {
 	metadata := map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion}
 	if len(notes) > 0 {
 		metadata["annotations"] = notes
@@ -138,7 +150,8 @@ func (s *Store) patch(ctx context.Context, secret *corev1.Secret, data map[strin
 	if err != nil {
 		return nil, unavailable(errors.New("write the change of a Secret as JSON"))
 	}
-	is, err := s.Secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	is, err := s.Secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{})
 	return is, refused(err, secret.Name)
 }
 
@@ -222,7 +235,10 @@ func (s *Store) find(ctx context.Context, namespace, name string) (*corev1.Secre
 
 // withoutValues returns the name, keys and times of a Secret, without values.
 func withoutValues(secret *corev1.Secret) operatorapi.Secret {
-	out := operatorapi.Secret{Name: secret.Name, Created: secret.CreationTimestamp.UTC(), Keys: []operatorapi.SecretKey{}}
+	out := operatorapi.Secret{
+		Name: secret.Name, Created: secret.CreationTimestamp.UTC(),
+		Keys: []operatorapi.SecretKey{},
+	}
 	set := notesOf(secret)
 	for _, name := range slices.Sorted(maps.Keys(secret.Data)) {
 		key := operatorapi.SecretKey{Name: name}

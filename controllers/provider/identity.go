@@ -28,7 +28,8 @@ func (r Reconciler) judgeIdentity(p *v1alpha1.AWSProvider, err error) error {
 		return err
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type: conditionIdentityVerified, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonIdentityNotVerified, ObservedGeneration: p.Generation,
+		Type: conditionIdentityVerified, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonIdentityNotVerified,
+		ObservedGeneration: p.Generation,
 		LastTransitionTime: metav1.Time{Time: r.Now()}, // unchanged until a check succeeds
 		Message:            "AWS could not verify the operator's identity token",
 	})
@@ -36,6 +37,8 @@ func (r Reconciler) judgeIdentity(p *v1alpha1.AWSProvider, err error) error {
 	if r.Now().Sub(since.Time) < unverifiedFor {
 		return err
 	}
-	return engine.Blocked(v1alpha1.ReasonIdentityNotVerified, "AWS has not verified the operator's identity token since %s: ask a platform admin to check the cluster's OIDC provider in IAM, the role's trust policy, and that AWS can reach the provider's keys; Portico tries again by itself, at least every 5 minutes",
+	return engine.Blocked(v1alpha1.ReasonIdentityNotVerified, "AWS has not verified the operator's identity token "+
+		"since %s: ask a platform admin to check the cluster's OIDC provider in IAM, the role's trust policy, and "+
+		"that AWS can reach the provider's keys; Portico tries again by itself, at least every 5 minutes",
 		since.UTC().Format("2006-01-02 15:04 UTC"))
 }

@@ -48,10 +48,13 @@ func TestOnlyRepeatedFailureToVerifyTheIdentityTurnsAProviderOff(t *testing.T) {
 			r.setAuthenticated(p, r.judgeIdentity(p, c.err))
 		}
 		got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated)
-		if got.Status != row.status || got.Reason != row.reason || (meta.FindStatusCondition(p.Status.Conditions, conditionIdentityVerified) != nil) != row.since {
+		if got.Status != row.status || got.Reason != row.reason ||
+			(meta.FindStatusCondition(p.Status.Conditions, conditionIdentityVerified) != nil) != row.since {
 			t.Errorf("%s: %+v", name, p.Status.Conditions)
 		}
-		if off := got.Reason == "IdentityNotVerified"; off && (!strings.Contains(got.Message, "since 2026-01-02 03:04 UTC: ask a platform admin to check the cluster's OIDC provider in IAM") || strings.Contains(got.Message, "often passes")) {
+		if off := got.Reason == "IdentityNotVerified"; off &&
+			(!strings.Contains(got.Message, "since 2026-01-02 03:04 UTC: ask a platform admin to check the cluster's "+
+				"OIDC provider in IAM") || strings.Contains(got.Message, "often passes")) {
 			t.Errorf("%s: %q", name, got.Message)
 		}
 	}
@@ -63,7 +66,9 @@ func TestANewProviderWhoseIdentityIsNotVerifiedIsBeingChecked(t *testing.T) {
 	r := Reconciler{Now: func() time.Time { return now }}
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	no := engine.Wait("IdentityNotVerified", 15*time.Second, "STS AssumeRoleWithWebIdentity: InvalidIdentityToken")
-	for _, want := range []metav1.ConditionStatus{metav1.ConditionUnknown, metav1.ConditionUnknown, metav1.ConditionFalse} {
+	for _, want := range []metav1.ConditionStatus{
+		metav1.ConditionUnknown, metav1.ConditionUnknown, metav1.ConditionFalse,
+	} {
 		r.setAuthenticated(p, r.judgeIdentity(p, no))
 		if got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated); got.Status != want {
 			t.Errorf("at %s: %+v", now, got)

@@ -65,13 +65,17 @@ func (r Reconciler) setThrottled(p *v1alpha1.AWSProvider) {
 		return
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type: conditionThrottled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRateExceeded, ObservedGeneration: p.Generation,
+		Type: conditionThrottled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRateExceeded,
+		ObservedGeneration: p.Generation,
 		LastTransitionTime: metav1.Time{Time: r.Now()},
-		Message:            fmt.Sprintf("AWS limits the rate of calls to %s; Portico slows down and goes on", strings.Join(services, ", ")),
+		Message: fmt.Sprintf("AWS limits the rate of calls to %s; Portico slows down and goes on",
+			strings.Join(services, ", ")),
 	})
 }
 
-func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) (*cloud.Session, error) {
+func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) (
+	*cloud.Session, error,
+) {
 	if _, err := cloud.AllowsNamespace(p, nil); err != nil {
 		return nil, err
 	}
@@ -83,9 +87,11 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 		return nil, err
 	}
 	s := &p.Status
-	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID || s.CredentialsVersion != session.CredentialsVersion {
+	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID ||
+		s.CredentialsVersion != session.CredentialsVersion {
 		pass.Normal(v1alpha1.ReasonAuthenticated, "GetCallerIdentity", "%s", session)
-		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID, session.CredentialsVersion
+		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID,
+			session.CredentialsVersion
 		s.LastAuthenticationTime = &metav1.Time{Time: r.Now()}
 	}
 	return session, nil
@@ -106,7 +112,8 @@ func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 		}
 	case waiting && wait.Stalled:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, wait.Reason, wait.Error()
-	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) && p.Status.ObservedGeneration == p.Generation:
+	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) &&
+		p.Status.ObservedGeneration == p.Generation:
 		return
 	default:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, v1alpha1.ReasonChecking, err.Error()

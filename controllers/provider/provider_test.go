@@ -62,22 +62,28 @@ func TestAProviderGoesWhenTheAPIServerKnowsOfNoUser(t *testing.T) {
 		cached, live []string
 		stays        bool
 	}{
-		"no user":                        {},
-		"a user":                         {cached: []string{user}, stays: true},
-		"a user that the cache misses":   {live: []string{user}, stays: true},
-		"one that the cache still shows": {cached: []string{user}, stays: true}, // until its deletion enqueues the provider
+		"no user":                      {},
+		"a user":                       {cached: []string{user}, stays: true},
+		"a user that the cache misses": {live: []string{user}, stays: true},
+		// until its deletion enqueues the provider
+		"one that the cache still shows": {cached: []string{user}, stays: true},
 	} {
 		listed := func(all []string) func(context.Context, string) ([]string, error) {
 			return func(context.Context, string) ([]string, error) { return all, nil }
 		}
 		r := Reconciler{
-			Sessions: cloud.NewSessions(nil, "", "", nil), ListUsers: listed(row.cached), ListUsersUncached: listed(row.live),
-			Now: time.Now, Throttled: func(string) []string { return nil },
+			Sessions: cloud.NewSessions(nil, "", "", nil), ListUsers: listed(row.cached),
+			ListUsersUncached: listed(row.live),
+			Now:               time.Now, Throttled: func(string) []string { return nil },
 		}
 		p := &v1alpha1.AWSProvider{}
-		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}} // no call to AWS
+		// no call to AWS
+		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "a", Operator: "Near"},
+		}}
 		err := r.Finalize(t.Context(), p, engine.NewPass(nil))
-		if wait, _ := engine.AsWait(err); (wait != nil && wait.Reason == "InUse" && strings.Contains(err.Error(), user)) != row.stays || (err != nil) != row.stays {
+		if wait, _ := engine.AsWait(err); (wait != nil && wait.Reason == "InUse" &&
+			strings.Contains(err.Error(), user)) != row.stays || (err != nil) != row.stays {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -22,8 +22,10 @@ import (
 type Account interface {
 	eks.ListPodIdentityAssociationsAPIClient
 	GetPolicy(context.Context, *iam.GetPolicyInput, ...func(*iam.Options)) (*iam.GetPolicyOutput, error)
-	GetOpenIDConnectProvider(context.Context, *iam.GetOpenIDConnectProviderInput, ...func(*iam.Options)) (*iam.GetOpenIDConnectProviderOutput, error)
-	GetAccountSummary(context.Context, *iam.GetAccountSummaryInput, ...func(*iam.Options)) (*iam.GetAccountSummaryOutput, error)
+	GetOpenIDConnectProvider(context.Context, *iam.GetOpenIDConnectProviderInput, ...func(*iam.Options)) (
+		*iam.GetOpenIDConnectProviderOutput, error)
+	GetAccountSummary(context.Context, *iam.GetAccountSummaryInput, ...func(*iam.Options)) (
+		*iam.GetAccountSummaryOutput, error)
 }
 
 func accountOf(s *cloud.Session) Account {
@@ -39,7 +41,9 @@ const rightsAge = time.Hour
 
 // checkRights checks once an hour that what workloadIdentity names exists, and how much of the quotas is used. The
 // result goes into conditions of its own, so that kinds without workload identity do not wait for it.
-func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, session *cloud.Session, pass *engine.Pass) {
+func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, session *cloud.Session,
+	pass *engine.Pass,
+) {
 	if !p.Spec.WorkloadIdentity.GivesRights() {
 		p.Status.WorkloadIdentity = nil
 		meta.RemoveStatusCondition(&p.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady)
@@ -56,14 +60,18 @@ func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, se
 	if look.passing != nil { // the previous numbers stay
 		return
 	}
-	p.Status.WorkloadIdentity = &v1alpha1.WorkloadIdentityStatus{ReadTime: metav1.Time{Time: r.Now()}, Roles: look.roles, Associations: look.associations}
+	p.Status.WorkloadIdentity = &v1alpha1.WorkloadIdentityStatus{
+		ReadTime: metav1.Time{Time: r.Now()},
+		Roles:    look.roles, Associations: look.associations,
+	}
 	r.setNearlyFull(p, look.clusterName, pass)
 }
 
 // rightsDue reports whether a check is due. A failed check is repeated in every pass, because somebody is probably
 // fixing the cause.
 func (r Reconciler) rightsDue(p *v1alpha1.AWSProvider) bool {
-	c, s := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady), p.Status.WorkloadIdentity
+	c, s := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady),
+		p.Status.WorkloadIdentity
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != p.Generation || s == nil {
 		return true
 	}
@@ -115,26 +123,37 @@ func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 	}
 	ref := l.want.ClusterProviderRef
 	if ref == nil {
-		return &cluster{l.Account, l.want.ClusterName, l.session.Config.Region + " of this account", "workloadIdentity.clusterName", ""}
+		return &cluster{
+			l.Account, l.want.ClusterName, l.session.Config.Region + " of this account",
+			"workloadIdentity.clusterName", "",
+		}
 	}
 	other, session, err := r.Cluster(ctx, ref.Name)
 	switch {
 	case err != nil:
 		if wait, known := engine.AsWait(cloud.Explain(err)); known && wait.Stalled {
-			err = engine.Blocked(wait.Reason, "the AWSProvider %s, which workloadIdentity.clusterProviderRef names, does not work: %w", ref.Name, wait)
+			err = engine.Blocked(wait.Reason, "the AWSProvider %s, which workloadIdentity.clusterProviderRef names, "+
+				"does not work: %w", ref.Name, wait)
 		}
 		l.note("", err, false, "")
 	case other == nil:
-		l.wrong = append(l.wrong, fmt.Sprintf("there is no AWSProvider %s: create it, or correct workloadIdentity.clusterProviderRef", ref.Name))
+		l.wrong = append(l.wrong,
+			fmt.Sprintf("there is no AWSProvider %s: create it, or correct workloadIdentity.clusterProviderRef",
+				ref.Name))
 	case !other.Spec.WorkloadIdentity.NamesCluster():
-		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s has no workloadIdentity of mode PodIdentity with a clusterName: set it there, or correct workloadIdentity.clusterProviderRef", ref.Name))
+		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s has no workloadIdentity of mode PodIdentity with a "+
+			"clusterName: set it there, or correct workloadIdentity.clusterProviderRef", ref.Name))
 	case session.Partition != l.session.Partition:
-		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s is of the AWS partition %s, and this one of %s: roles of one cannot be used in the other. Use the mode IRSA", ref.Name, session.Partition, l.session.Partition))
+		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s is of the AWS partition %s, and this one of %s: "+
+			"roles of one cannot be used in the other. Use the mode IRSA", ref.Name, session.Partition,
+			l.session.Partition))
 	default:
 		session = session.In(other.Spec.Region, v1alpha1.KindAWSProvider, "")
 		return &cluster{
-			r.Account(session), other.Spec.WorkloadIdentity.ClusterName, session.Config.Region + " of account " + session.AccountID,
-			"workloadIdentity.clusterName of the AWSProvider " + other.Name, " (the identity of the AWSProvider " + other.Name + ")",
+			r.Account(session), other.Spec.WorkloadIdentity.ClusterName, session.Config.Region + " of account " +
+				session.AccountID,
+			"workloadIdentity.clusterName of the AWSProvider " + other.Name, " (the identity of the AWSProvider " +
+				other.Name + ")",
 		}
 	}
 	return nil
@@ -143,10 +162,13 @@ func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 // askCluster counts the Pod Identity associations of the cluster.
 func (l *rightsLook) askCluster(ctx context.Context, c *cluster) {
 	use := &v1alpha1.QuotaUse{Quota: associationsQuota}
-	for pages := eks.NewListPodIdentityAssociationsPaginator(c, &eks.ListPodIdentityAssociationsInput{ClusterName: &c.name}); pages.HasMorePages(); {
+	for pages := eks.NewListPodIdentityAssociationsPaginator(c, &eks.ListPodIdentityAssociationsInput{
+		ClusterName: &c.name,
+	}); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			l.note("eks:ListPodIdentityAssociations"+c.by, err, cloud.IsNotFound(err), fmt.Sprintf("there is no EKS cluster %s in %s: correct %s", c.name, c.place, c.field))
+			l.note("eks:ListPodIdentityAssociations"+c.by, err, cloud.IsNotFound(err),
+				fmt.Sprintf("there is no EKS cluster %s in %s: correct %s", c.name, c.place, c.field))
 			return
 		}
 		use.Used += int64(len(page.Associations))
@@ -159,14 +181,18 @@ const webIdentityAudience = "sts.amazonaws.com"
 
 // askIssuer checks the cluster's OIDC identity provider in IAM.
 func (l *rightsLook) askIssuer(ctx context.Context) {
-	out, err := l.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &l.want.OIDCProviderARN})
+	out, err := l.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{
+		OpenIDConnectProviderArn: &l.want.OIDCProviderARN,
+	})
 	if err != nil {
 		l.note("iam:GetOpenIDConnectProvider", err, cloud.HasCode(err, noSuchEntity), fmt.Sprintf(
-			"there is no identity provider %s in IAM: make it, or correct workloadIdentity.oidcProviderARN", l.want.OIDCProviderARN))
+			"there is no identity provider %s in IAM: make it, or correct workloadIdentity.oidcProviderARN",
+			l.want.OIDCProviderARN))
 		return
 	}
 	if !slices.Contains(out.ClientIDList, webIdentityAudience) {
-		l.wrong = append(l.wrong, fmt.Sprintf("the identity provider %s takes no tokens of Pods: add %s to its audiences in IAM", l.want.OIDCProviderARN, webIdentityAudience))
+		l.wrong = append(l.wrong, fmt.Sprintf("the identity provider %s takes no tokens of Pods: add %s to its "+
+			"audiences in IAM", l.want.OIDCProviderARN, webIdentityAudience))
 	}
 }
 
@@ -176,7 +202,8 @@ const noSuchEntity = "NoSuchEntity"
 func (l *rightsLook) askBoundary(ctx context.Context) {
 	if _, err := l.GetPolicy(ctx, &iam.GetPolicyInput{PolicyArn: &l.want.BoundaryARN}); err != nil {
 		l.note("iam:GetPolicy", err, cloud.HasCode(err, noSuchEntity), fmt.Sprintf(
-			"there is no policy %s: make it of docs/iam/pods/boundary.json, or correct workloadIdentity.boundaryARN", l.want.BoundaryARN))
+			"there is no policy %s: make it of docs/iam/pods/boundary.json, or correct workloadIdentity.boundaryARN",
+			l.want.BoundaryARN))
 	}
 }
 
@@ -211,12 +238,15 @@ func (l *rightsLook) note(action string, err error, missing bool, wrong string) 
 // setRightsReady sets the condition. A temporary failure does not change an earlier result for the same generation.
 func (r Reconciler) setRightsReady(p *v1alpha1.AWSProvider, l rightsLook) {
 	c := metav1.Condition{
-		Type: v1alpha1.ConditionWorkloadIdentityReady, Status: metav1.ConditionFalse, ObservedGeneration: p.Generation, LastTransitionTime: metav1.Time{Time: r.Now()},
+		Type: v1alpha1.ConditionWorkloadIdentityReady, Status: metav1.ConditionFalse, ObservedGeneration: p.Generation,
+		LastTransitionTime: metav1.Time{Time: r.Now()},
 	}
 	problems := l.wrong
 	if len(l.denied) > 0 {
 		problems = append(problems, fmt.Sprintf(
-			"the identity of the AWS account has no permission for %s: attach docs/iam/accessbinding.json of this version of Portico to it, and see that neither its boundary nor a policy of the organization denies it", strings.Join(l.denied, ", ")))
+			"the identity of the AWS account has no permission for %s: attach docs/iam/accessbinding.json of this "+
+				"version of Portico to it, and see that neither its boundary nor a policy of the organization "+
+				"denies it", strings.Join(l.denied, ", ")))
 	}
 	c.Message = strings.Join(problems, "; ") + ". Portico looks again at least every 5 minutes"
 	switch known := meta.FindStatusCondition(p.Status.Conditions, c.Type); {
@@ -231,7 +261,8 @@ func (r Reconciler) setRightsReady(p *v1alpha1.AWSProvider, l rightsLook) {
 	case l.passing != nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, v1alpha1.ReasonChecking, l.passing.Error()
 	default:
-		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha1.ReasonVerified, "what workloadIdentity names is there"
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha1.ReasonVerified,
+			"what workloadIdentity names is there"
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, c)
 }
@@ -242,10 +273,12 @@ func (r Reconciler) setNearlyFull(p *v1alpha1.AWSProvider, cluster string, pass 
 	s, reason := p.Status.WorkloadIdentity, v1alpha1.ReasonQuotaNearlyFull
 	var says []string
 	if s.Roles.NearlyFull() {
-		says = append(says, fmt.Sprintf("the account has %d of %d IAM roles: raise the quota Roles per account in Service Quotas, or delete roles that nobody uses", s.Roles.Used, s.Roles.Quota))
+		says = append(says, fmt.Sprintf("the account has %d of %d IAM roles: raise the quota Roles per account in "+
+			"Service Quotas, or delete roles that nobody uses", s.Roles.Used, s.Roles.Quota))
 	}
 	if s.Associations.NearlyFull() {
-		says = append(says, fmt.Sprintf("the cluster %s has %d of %d EKS Pod Identity associations, which AWS does not raise: give rights by IRSA, or use another cluster",
+		says = append(says, fmt.Sprintf("the cluster %s has %d of %d EKS Pod Identity associations, which AWS does "+
+			"not raise: give rights by IRSA, or use another cluster",
 			cluster, s.Associations.Used, s.Associations.Quota))
 	}
 	if len(says) == 0 {
@@ -256,7 +289,8 @@ func (r Reconciler) setNearlyFull(p *v1alpha1.AWSProvider, cluster string, pass 
 		reason = v1alpha1.ReasonQuotaExceeded
 	}
 	c := metav1.Condition{
-		Type: v1alpha1.ConditionQuotaNearlyFull, Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: p.Generation,
+		Type: v1alpha1.ConditionQuotaNearlyFull, Status: metav1.ConditionTrue, Reason: reason,
+		ObservedGeneration: p.Generation,
 		LastTransitionTime: metav1.Time{Time: r.Now()}, Message: strings.Join(says, "; "),
 	}
 	if was := meta.FindStatusCondition(p.Status.Conditions, c.Type); was == nil || was.Reason != reason {

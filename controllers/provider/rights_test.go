@@ -37,23 +37,39 @@ func (f *fakeAccount) call(name string) error {
 	return f.refuse[name]
 }
 
-func (f *fakeAccount) ListPodIdentityAssociations(_ context.Context, in *eks.ListPodIdentityAssociationsInput, _ ...func(*eks.Options)) (*eks.ListPodIdentityAssociationsOutput, error) {
+func (f *fakeAccount) ListPodIdentityAssociations(_ context.Context, in *eks.ListPodIdentityAssociationsInput,
+	_ ...func(*eks.Options),
+) (*eks.ListPodIdentityAssociationsOutput, error) {
 	if in.NextToken == nil {
-		return &eks.ListPodIdentityAssociationsOutput{NextToken: aws.String("rest"), Associations: make([]ekstypes.PodIdentityAssociationSummary, min(1, f.associations))}, f.call("ListPodIdentityAssociations")
+		return &eks.ListPodIdentityAssociationsOutput{
+				NextToken:    aws.String("rest"),
+				Associations: make([]ekstypes.PodIdentityAssociationSummary, min(1, f.associations)),
+			},
+			f.call("ListPodIdentityAssociations")
 	}
-	return &eks.ListPodIdentityAssociationsOutput{Associations: make([]ekstypes.PodIdentityAssociationSummary, max(0, f.associations-1))}, f.call("rest of ListPodIdentityAssociations")
+	return &eks.ListPodIdentityAssociationsOutput{
+			Associations: make([]ekstypes.PodIdentityAssociationSummary, max(0, f.associations-1)),
+		},
+		f.call("rest of ListPodIdentityAssociations")
 }
 
-func (f *fakeAccount) GetPolicy(context.Context, *iam.GetPolicyInput, ...func(*iam.Options)) (*iam.GetPolicyOutput, error) {
+func (f *fakeAccount) GetPolicy(context.Context, *iam.GetPolicyInput, ...func(*iam.Options)) (
+	*iam.GetPolicyOutput, error,
+) {
 	return nil, f.call("GetPolicy")
 }
 
-func (f *fakeAccount) GetOpenIDConnectProvider(context.Context, *iam.GetOpenIDConnectProviderInput, ...func(*iam.Options)) (*iam.GetOpenIDConnectProviderOutput, error) {
+func (f *fakeAccount) GetOpenIDConnectProvider(context.Context, *iam.GetOpenIDConnectProviderInput, ...func(
+	*iam.Options),
+) (*iam.GetOpenIDConnectProviderOutput, error) {
 	return &iam.GetOpenIDConnectProviderOutput{ClientIDList: f.audiences}, f.call("GetOpenIDConnectProvider")
 }
 
-func (f *fakeAccount) GetAccountSummary(context.Context, *iam.GetAccountSummaryInput, ...func(*iam.Options)) (*iam.GetAccountSummaryOutput, error) {
-	return &iam.GetAccountSummaryOutput{SummaryMap: map[string]int32{"Roles": f.roles, "RolesQuota": f.quota}}, f.call("GetAccountSummary")
+func (f *fakeAccount) GetAccountSummary(context.Context, *iam.GetAccountSummaryInput, ...func(*iam.Options)) (
+	*iam.GetAccountSummaryOutput, error,
+) {
+	return &iam.GetAccountSummaryOutput{SummaryMap: map[string]int32{"Roles": f.roles, "RolesQuota": f.quota}},
+		f.call("GetAccountSummary")
 }
 
 // rightsDesk is a provider with workloadIdentity, a fake account and a clock.
@@ -68,11 +84,15 @@ func newRightsDesk() *rightsDesk {
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	p.Spec.Region = "eu-west-1"
 	p.Spec.WorkloadIdentity = &v1alpha1.WorkloadIdentity{
-		Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main", BoundaryARN: "arn:aws:iam::111111111111:policy/boundary",
+		Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main",
+		BoundaryARN:     "arn:aws:iam::111111111111:policy/boundary",
 		OIDCProviderARN: "arn:aws:iam::111111111111:oidc-provider/issuer",
 	}
 	return &rightsDesk{
-		fakeAccount: &fakeAccount{roles: 10, quota: 1000, associations: 3, audiences: []string{"sts.amazonaws.com"}, refuse: map[string]error{}}, p: p,
+		fakeAccount: &fakeAccount{
+			roles: 10, quota: 1000, associations: 3, audiences: []string{"sts.amazonaws.com"},
+			refuse: map[string]error{},
+		}, p: p,
 		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
@@ -81,7 +101,9 @@ func newRightsDesk() *rightsDesk {
 func (d *rightsDesk) check() []string {
 	d.calls, d.pass = nil, engine.NewPass(nil)
 	session := &cloud.Session{AccountID: "111111111111"}
-	r := Reconciler{Account: func(*cloud.Session) Account { return d.fakeAccount }, Now: func() time.Time { return d.now }}
+	r := Reconciler{Account: func(*cloud.Session) Account { return d.fakeAccount }, Now: func() time.Time {
+		return d.now
+	}}
 	r.checkRights(context.Background(), d.p, session, d.pass)
 	return d.calls
 }
@@ -101,19 +123,36 @@ func TestWhatRightsOfPodsNeedIsNamed(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"all is there":            {func(*rightsDesk) {}, "True", "Verified", []string{"what workloadIdentity names is there"}},
-		"all is there, for IRSA":  {func(d *rightsDesk) { d.p.Spec.WorkloadIdentity.Mode = v1alpha1.WorkloadIdentityIRSA }, "True", "Verified", nil},
-		"no cluster":              {func(d *rightsDesk) { d.refuse["ListPodIdentityAssociations"] = code("ResourceNotFoundException") }, "False", "InvalidProvider", []string{"no EKS cluster main in eu-west-1", "workloadIdentity.clusterName"}},
-		"no boundary":             {func(d *rightsDesk) { d.refuse["GetPolicy"] = code("NoSuchEntity") }, "False", "InvalidProvider", []string{"no policy arn:aws:iam::111111111111:policy/boundary", "docs/iam/pods/boundary.json"}},
+		"all is there":           {func(*rightsDesk) {}, "True", "Verified", []string{"what workloadIdentity names is there"}},
+		"all is there, for IRSA": {func(d *rightsDesk) { d.p.Spec.WorkloadIdentity.Mode = v1alpha1.WorkloadIdentityIRSA }, "True", "Verified", nil},
+		"no cluster": {
+			func(d *rightsDesk) { d.refuse["ListPodIdentityAssociations"] = code("ResourceNotFoundException") },
+			"False", "InvalidProvider",
+			[]string{"no EKS cluster main in eu-west-1", "workloadIdentity.clusterName"},
+		},
+		"no boundary": {
+			func(d *rightsDesk) { d.refuse["GetPolicy"] = code("NoSuchEntity") }, "False",
+			"InvalidProvider",
+			[]string{
+				"no policy arn:aws:iam::111111111111:policy/boundary",
+				"docs/iam/pods/boundary.json",
+			},
+		},
 		"a permission is missing": {func(d *rightsDesk) { d.refuse["GetPolicy"] = denied }, "False", "AccessDenied", []string{"no permission for iam:GetPolicy: attach docs/iam/accessbinding.json"}},
-		"all are missing": {func(d *rightsDesk) {
-			d.refuse["ListPodIdentityAssociations"], d.refuse["GetPolicy"], d.refuse["GetAccountSummary"] = code("AccessDeniedException"), denied, denied
-		}, "False", "AccessDenied", []string{"no permission for eks:ListPodIdentityAssociations, iam:GetPolicy, iam:GetAccountSummary: attach"}},
+		"all are missing": {
+			func(d *rightsDesk) {
+				d.refuse["ListPodIdentityAssociations"], d.refuse["GetPolicy"], d.refuse["GetAccountSummary"] = code(
+					"AccessDeniedException"), denied, denied
+			}, "False", "AccessDenied",
+			[]string{"no permission for eks:ListPodIdentityAssociations, iam:GetPolicy, " +
+				"iam:GetAccountSummary: attach"},
+		},
 		"a thing and a permission": {func(d *rightsDesk) {
 			d.refuse["GetPolicy"], d.refuse["GetAccountSummary"] = code("NoSuchEntity"), denied
 		}, "False", "InvalidProvider", []string{"no policy", "no permission for iam:GetAccountSummary"}},
 		"no identity provider": {func(d *rightsDesk) {
-			d.p.Spec.WorkloadIdentity.Mode, d.refuse["GetOpenIDConnectProvider"] = v1alpha1.WorkloadIdentityIRSA, code("NoSuchEntity")
+			d.p.Spec.WorkloadIdentity.Mode, d.refuse["GetOpenIDConnectProvider"] = v1alpha1.WorkloadIdentityIRSA,
+				code("NoSuchEntity")
 		}, "False", "InvalidProvider", []string{"no identity provider arn:aws:iam::111111111111:oidc-provider/issuer"}},
 		"one for something else": {func(d *rightsDesk) {
 			d.p.Spec.WorkloadIdentity.Mode, d.audiences = v1alpha1.WorkloadIdentityIRSA, []string{"other"}
@@ -141,7 +180,10 @@ func TestWhatRightsOfPodsNeedIsNamed(t *testing.T) {
 // A Ready provider is checked once an hour. A failing or edited one is checked in every pass.
 func TestAnAccountIsAskedOnceAnHour(t *testing.T) {
 	d := newRightsDesk()
-	all := []string{"ListPodIdentityAssociations", "rest of ListPodIdentityAssociations", "GetPolicy", "GetAccountSummary"}
+	all := []string{
+		"ListPodIdentityAssociations", "rest of ListPodIdentityAssociations", "GetPolicy",
+		"GetAccountSummary",
+	}
 	if got := d.check(); !slices.Equal(got, all) {
 		t.Errorf("at first: %v", got)
 	}
@@ -178,7 +220,8 @@ func TestALostAnswerTakesNothingFromWhatIsKnown(t *testing.T) {
 	d.now = d.now.Add(time.Hour)
 	d.refuse["GetAccountSummary"] = code("Throttling")
 	d.check()
-	if got := d.condition(v1alpha1.ConditionWorkloadIdentityReady); got != *meta.FindStatusCondition(before.Conditions, got.Type) || *d.p.Status.WorkloadIdentity.Roles != *before.WorkloadIdentity.Roles {
+	if got := d.condition(v1alpha1.ConditionWorkloadIdentityReady); got != *meta.FindStatusCondition(
+		before.Conditions, got.Type) || *d.p.Status.WorkloadIdentity.Roles != *before.WorkloadIdentity.Roles {
 		t.Errorf("%+v", d.p.Status)
 	}
 }
@@ -202,10 +245,12 @@ func TestAQuotaThatIsNearlyFullIsToldOnce(t *testing.T) {
 		d.roles, d.associations = row.roles, row.associations
 		d.check()
 		got := d.condition(v1alpha1.ConditionQuotaNearlyFull)
-		if got.Reason != row.reason || !strings.Contains(got.Message, row.says) || (len(d.pass.Strings()) > 0) != row.told {
+		if got.Reason != row.reason || !strings.Contains(got.Message, row.says) ||
+			(len(d.pass.Strings()) > 0) != row.told {
 			t.Errorf("%+v: %+v, %v", row, got, d.pass.Strings())
 		}
-		if s := d.p.Status.WorkloadIdentity; s.Roles.Used != int64(row.roles) || s.Associations.Used != int64(row.associations) || !s.ReadTime.Time.Equal(d.now) {
+		if s := d.p.Status.WorkloadIdentity; s.Roles.Used != int64(row.roles) ||
+			s.Associations.Used != int64(row.associations) || !s.ReadTime.Time.Equal(d.now) {
 			t.Errorf("%+v: %+v", row, s)
 		}
 		d.now = d.now.Add(time.Hour)

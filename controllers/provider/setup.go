@@ -46,7 +46,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 }
 
 // clusterOf returns a function that opens a session for the AWSProvider of the cluster's account.
-func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context, string) (*v1alpha1.AWSProvider, *cloud.Session, error) {
+func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context, string) (
+	*v1alpha1.AWSProvider, *cloud.Session, error) {
 	return func(ctx context.Context, name string) (*v1alpha1.AWSProvider, *cloud.Session, error) {
 		p := &v1alpha1.AWSProvider{}
 		if found, err := engine.Find(ctx, mgr.GetCache(), client.ObjectKey{Name: name}, p); !found {
@@ -63,18 +64,19 @@ func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context,
 // watchSecrets enqueues the providers that use a Secret of the operator's namespace when it changes. Only metadata is
 // watched.
 func watchSecrets(b *builder.Builder, mgr ctrl.Manager) {
-	b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, secret client.Object) []reconcile.Request {
-		list := &v1alpha1.AWSProviderList{}
-		if err := mgr.GetCache().List(ctx, list); err != nil {
-			log.FromContext(ctx).Error(err, "find the providers of a Secret", "secret", secret.GetName())
-			return nil
-		}
-		var all []reconcile.Request
-		for i := range list.Items {
-			if cloud.UsesSecret(&list.Items[i].Spec, secret.GetName()) {
-				all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(
+		func(ctx context.Context, secret client.Object) []reconcile.Request {
+			list := &v1alpha1.AWSProviderList{}
+			if err := mgr.GetCache().List(ctx, list); err != nil {
+				log.FromContext(ctx).Error(err, "find the providers of a Secret", "secret", secret.GetName())
+				return nil
 			}
-		}
-		return all
-	}))
+			var all []reconcile.Request
+			for i := range list.Items {
+				if cloud.UsesSecret(&list.Items[i].Spec, secret.GetName()) {
+					all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+				}
+			}
+			return all
+		}))
 }

@@ -48,19 +48,23 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 		},
 		"a step that waits gives its reason": {
 			fails: map[string]error{"Second": engine.Wait("RollingOut", 0, "1 of 2")},
-			done:  "First Second", first: "True Done First holds", second: "False RollingOut 1 of 2", third: "Unknown Waiting waiting for Second",
+			done:  "First Second", first: "True Done First holds", second: "False RollingOut 1 of 2",
+			third: "Unknown Waiting waiting for Second",
 		},
 		"a step that is blocked gives its reason": {
 			fails: map[string]error{"First": engine.Blocked("Conflict", "not ours")},
-			done:  "First", first: "False Conflict not ours", second: "Unknown Waiting waiting for First", third: "Unknown Waiting waiting for First",
+			done:  "First", first: "False Conflict not ours", second: "Unknown Waiting waiting for First",
+			third: "Unknown Waiting waiting for First",
 		},
 		"any other error is Failed": {
 			fails: map[string]error{"Third": errors.New("boom")},
-			done:  "First Second Third", first: "True Done First holds", second: "True Done Second holds", third: "False Failed boom",
+			done:  "First Second Third", first: "True Done First holds", second: "True Done Second holds",
+			third: "False Failed boom",
 		},
 		"a Pause within an error counts": {
 			fails: map[string]error{"Third": errors.Join(errors.New("boom"), engine.Blocked("Conflict", "not ours"))},
-			done:  "First Second Third", first: "True Done First holds", second: "True Done Second holds", third: "False Conflict boom\nnot ours",
+			done:  "First Second Third", first: "True Done First holds", second: "True Done Second holds",
+			third: "False Conflict boom\nnot ours",
 		},
 		"what is not wanted runs and has no condition": {
 			unwanted: true, done: "First Second Third", first: "True Done First holds", third: "True Done Third holds",
@@ -93,7 +97,8 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
 	var done []string
 	pass := engine.NewPass(nil)
-	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}, true).Reconcile(t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
+	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}, true).Reconcile(
+		t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
 		t.Error("the error was lost")
 	}
 	if status, _, text := pass.Condition("Second"); status != metav1.ConditionFalse || text != "cannot be taken back" {
@@ -103,7 +108,8 @@ func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
 
 // held returns a True condition observed at that generation.
 func held(kind string, generation int64) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, Message: kind + " held", ObservedGeneration: generation}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, Message: kind +
+		" held", ObservedGeneration: generation}
 }
 
 func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
@@ -134,7 +140,8 @@ func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
 			var done []string
 			all := list(&done, row.fails, false)
 			all[2].Watches = row.watches
-			if err := all.Reconcile(t.Context(), obj, pass); err == nil || row.fails["Second"] != nil && !errors.Is(err, row.fails["Second"]) {
+			if err := all.Reconcile(t.Context(), obj, pass); err == nil || row.fails["Second"] != nil && !errors.Is(
+				err, row.fails["Second"]) {
 				t.Errorf("outcome %v", err)
 			}
 			status, reason, text := pass.Condition("Third")
@@ -159,7 +166,8 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 			all := list(&done, row.fails, false)
 			all[1].Undo = nil
 			err := all.Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
-			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
+			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") ||
+				err != nil && err.Error() != row.want {
 				t.Errorf("undone %q, error %v", done, err)
 			}
 		})
@@ -168,7 +176,8 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 
 func TestReleaseKeepsThePause(t *testing.T) {
 	var done []string
-	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}, false).Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}, false).Finalize(
+		t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
 	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Deleting" {
 		t.Errorf("outcome %v", err)
 	}
@@ -178,9 +187,12 @@ func TestReleaseKeepsThePause(t *testing.T) {
 func TestWhatIsUndoneDoesNotHoldAnyMore(t *testing.T) {
 	obj, pass, done := &v1alpha1.WebApp{}, engine.NewPass(nil), []string(nil)
 	for _, name := range []string{"First", "Second", "Third"} {
-		obj.Status.Conditions = append(obj.Status.Conditions, metav1.Condition{Type: name, Status: metav1.ConditionTrue})
+		obj.Status.Conditions = append(obj.Status.Conditions, metav1.Condition{
+			Type: name, Status: metav1.ConditionTrue,
+		})
 	}
-	_ = list(&done, map[string]error{"undo Second": engine.Wait("Deleting", 0, "going")}, false).Finalize(t.Context(), obj, pass)
+	_ = list(&done, map[string]error{"undo Second": engine.Wait("Deleting", 0, "going")}, false).Finalize(
+		t.Context(), obj, pass)
 	for name, want := range map[string]string{"Third": "False Removed", "Second": "False Deleting", "First": " "} {
 		if status, reason, _ := pass.Condition(name); string(status)+" "+reason != want {
 			t.Errorf("%s is %s %s", name, status, reason)
@@ -197,7 +209,12 @@ func TestReconcileAllDoesEveryStep(t *testing.T) {
 		}
 	}
 	first, pass := errors.New("first"), &engine.Pass{}
-	list := List{{Name: "A", Do: do("A", nil)}, {Name: "B", Do: do("B", first)}, {Name: "C", Do: do("C", errors.New("second"))}, {Name: "D", Do: do("D", nil), Unwanted: true}}
+	list := List{
+		{Name: "A", Do: do("A", nil)},
+		{Name: "B", Do: do("B", first)},
+		{Name: "C", Do: do("C", errors.New("second"))},
+		{Name: "D", Do: do("D", nil), Unwanted: true},
+	}
 	if err := list.ReconcileAll(t.Context(), pass); !errors.Is(err, first) || strings.Join(done, "") != "ABCD" {
 		t.Errorf("%v after %v", err, done)
 	}

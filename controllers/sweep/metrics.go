@@ -7,7 +7,9 @@ import (
 
 var (
 	sweeps = engine.RegisterMetric(metric.Counter(metric.Info{
-		Name: "portico_sweeps_total", Source: metric.Operator, Labels: []metric.Label{metric.Kind(), metric.Outcome("error", "ok")},
+		Name: "portico_sweeps_total", Source: metric.Operator, Labels: []metric.Label{
+			metric.Kind(), metric.Outcome("error", "ok"),
+		},
 		Help: "Listings that look whether resources are still there.",
 	}))
 	missing = engine.RegisterMetric(metric.Counter(metric.Info{

@@ -109,7 +109,8 @@ func (s *Sweeper) sweep(ctx context.Context, kind Kind, g group, objects []exter
 	there, err := s.list(ctx, kind, g)
 	sweeps.WithLabelValues(kind.Name, result(err)).Inc()
 	if err != nil {
-		log.FromContext(ctx).Info("sweep: the listing failed, which proves nothing", "kind", kind.Name, "provider", g.provider, "region", g.region, "cause", err.Error())
+		log.FromContext(ctx).Info("sweep: the listing failed, which proves nothing", "kind", kind.Name, "provider",
+			g.provider, "region", g.region, "cause", err.Error())
 		return
 	}
 	for _, obj := range objects {
@@ -133,7 +134,8 @@ func (s *Sweeper) list(ctx context.Context, kind Kind, g group) (map[string]bool
 		return nil, err
 	}
 	if session.AccountID != g.account {
-		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "provider %s leads to account %s, and not to %s", g.provider, session.AccountID, g.account)
+		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "provider %s leads to account %s, and not to %s",
+			g.provider, session.AccountID, g.account)
 	}
 	arns, err := kind.List(ctx, session.In(g.region, kind.Name, ""))
 	if err != nil {

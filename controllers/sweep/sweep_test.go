@@ -26,7 +26,8 @@ import (
 const account = "111122223333"
 
 // callerIdentity is the answer of the fake STS.
-const callerIdentity = `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::` + account + `:user/x</Arn><Account>` + account + `</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
+const callerIdentity = `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::` + account +
+	`:user/x</Arn><Account>` + account + `</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
 
 type secrets struct{}
 
@@ -34,9 +35,12 @@ func (secrets) Version(context.Context, string) (string, error)              { r
 func (secrets) Value(context.Context, v1alpha1.SecretKeyRef) (string, error) { return "key", nil }
 
 // sweeper returns a Sweeper over objects; list returns what the fake AWS has.
-func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string, error), objects ...external.Object) (*Sweeper, *[]string) {
+func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string, error), objects ...external.Object) (
+	*Sweeper, *[]string,
+) {
 	t.Helper()
-	sts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(callerIdentity)) }))
+	sts := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(callerIdentity)) }))
 	t.Cleanup(sts.Close)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, corev1.AddToScheme} {
@@ -100,7 +104,9 @@ func TestASweepWakesWhatIsMissing(t *testing.T) {
 		return []string{"arn:there", "arn:foreign"}, nil
 	}
 	s, woken := sweeper(t, list,
-		bucket("there"), bucket("gone"), bucket("elsewhere", func(b *v1alpha1.S3Bucket) { b.Status.Region = "us-east-1" }),
+		bucket("there"), bucket("gone"), bucket("elsewhere", func(b *v1alpha1.S3Bucket) {
+			b.Status.Region = "us-east-1"
+		}),
 		bucket("new", func(b *v1alpha1.S3Bucket) { b.Status.ARN = "" }),
 		bucket("waiting", func(b *v1alpha1.S3Bucket) { b.Status.Ready = false }),
 		bucket("dying", func(b *v1alpha1.S3Bucket) { b.DeletionTimestamp = &now }),
@@ -144,10 +150,13 @@ func TestAFailedListingProvesNothing(t *testing.T) {
 func TestSweepsComeAtTheirIntervalUntilTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		swept := 0
-		s := &Sweeper{Every: time.Minute, Kinds: []Kind{{Name: "S3Bucket", Objects: func(context.Context, func(external.Object)) error {
-			swept++
-			return errors.New("no cache")
-		}}}}
+		s := &Sweeper{
+			Every: time.Minute,
+			Kinds: []Kind{{Name: "S3Bucket", Objects: func(context.Context, func(external.Object)) error {
+				swept++
+				return errors.New("no cache")
+			}}},
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- s.Start(ctx) }()

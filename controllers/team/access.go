@@ -63,7 +63,9 @@ func (p *pass) bindSecrets(ctx context.Context, namespace string) error {
 func (p *pass) bind(ctx context.Context, namespace, name string, in func(v1alpha1.TeamRole) bool) error {
 	who := p.subjects(func(r v1alpha1.TeamRole) bool { return in(p.effective(r)) })
 	if len(who) == 0 {
-		return p.objects.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+		return p.objects.Delete(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		})
 	}
 	binding := rbacac.RoleBinding(name, namespace).WithRoleRef(roleRef(name)).WithSubjects(who...)
 	return p.objects.Apply(ctx, binding, &rbacv1.RoleBinding{})
@@ -94,12 +96,15 @@ func teamRole(team string) string { return v1alpha1.TeamRolePrefix + team }
 func ownerRole(team string) string { return teamRole(team) + ":owner" }
 
 // bindCluster applies a ClusterRole for this Team alone, and its binding, or deletes both without subjects.
-func (p *pass) bindCluster(ctx context.Context, name string, verbs []string, who []*rbacac.SubjectApplyConfiguration) error {
+func (p *pass) bindCluster(ctx context.Context, name string, verbs []string,
+	who []*rbacac.SubjectApplyConfiguration,
+) error {
 	if len(who) == 0 {
 		return p.unbindCluster(ctx, name)
 	}
 	role := rbacac.ClusterRole(name).WithRules(rbacac.PolicyRule().
-		WithAPIGroups(v1alpha1.GroupVersion.Group).WithResources("teams").WithResourceNames(p.team.Name).WithVerbs(verbs...))
+		WithAPIGroups(v1alpha1.GroupVersion.Group).WithResources("teams").WithResourceNames(p.team.Name).WithVerbs(
+		verbs...))
 	if err := p.objects.Apply(ctx, role, &rbacv1.ClusterRole{}); err != nil {
 		return err
 	}

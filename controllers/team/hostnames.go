@@ -11,7 +11,9 @@ import (
 )
 
 func grantOf(namespace string) *v1alpha1.HostnameGrant {
-	return &v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.HostnameGrantName}}
+	return &v1alpha1.HostnameGrant{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.HostnameGrantName},
+	}
 }
 
 // grant is the apply configuration of a HostnameGrant: only the fields that the Team owns.

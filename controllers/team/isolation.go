@@ -47,15 +47,21 @@ const (
 
 // networkPolicy returns a policy that denies all traffic except what it lists. clusterNetworks are the networks of
 // Pods, Services and nodes that are not in private ranges.
-func networkPolicy(t *v1alpha1.Team, namespace string, clusterNetworks []netip.Prefix) *networkac.NetworkPolicyApplyConfiguration {
-	sameTeam := networkac.NetworkPolicyPeer().WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{v1alpha1.LabelTeam: t.Name}))
-	in := []*networkac.NetworkPolicyIngressRuleApplyConfiguration{networkac.NetworkPolicyIngressRule().WithFrom(sameTeam)}
+func networkPolicy(t *v1alpha1.Team, namespace string,
+	clusterNetworks []netip.Prefix,
+) *networkac.NetworkPolicyApplyConfiguration {
+	sameTeam := networkac.NetworkPolicyPeer().WithNamespaceSelector(
+		metaac.LabelSelector().WithMatchLabels(map[string]string{v1alpha1.LabelTeam: t.Name}))
+	in := []*networkac.NetworkPolicyIngressRuleApplyConfiguration{
+		networkac.NetworkPolicyIngressRule().WithFrom(sameTeam),
+	}
 	if from := t.Spec.Isolation.AllowFrom; len(from) > 0 {
 		in = append(in, networkac.NetworkPolicyIngressRule().WithFrom(blocks(from)...))
 	}
 	out := []*networkac.NetworkPolicyEgressRuleApplyConfiguration{
 		networkac.NetworkPolicyEgressRule().WithTo(sameTeam),
-		networkac.NetworkPolicyEgressRule().WithTo(dns(), block(nodeLocalDNS)).WithPorts(port(corev1.ProtocolUDP, 53), port(corev1.ProtocolTCP, 53)),
+		networkac.NetworkPolicyEgressRule().WithTo(dns(), block(nodeLocalDNS)).WithPorts(
+			port(corev1.ProtocolUDP, 53), port(corev1.ProtocolTCP, 53)),
 		networkac.NetworkPolicyEgressRule().WithTo(block(podIdentityAgent)).WithPorts(port(corev1.ProtocolTCP, 80)),
 		networkac.NetworkPolicyEgressRule().WithTo(reachable(t.Spec.Isolation.AllowTo, clusterNetworks)...),
 	}
@@ -82,7 +88,8 @@ func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.Net
 			block.WithExcept(privateNetworks...)
 		}
 		for _, network := range clusterNetworks { // Kubernetes rejects an exception outside the block
-			if network.Bits() > whole.Bits() && whole.Contains(network.Addr()) && !slices.Contains(block.Except, network.String()) {
+			if network.Bits() > whole.Bits() && whole.Contains(network.Addr()) &&
+				!slices.Contains(block.Except, network.String()) {
 				block.WithExcept(network.String())
 			}
 		}
@@ -93,7 +100,8 @@ func reachable(listed []string, clusterNetworks []netip.Prefix) []*networkac.Net
 
 func dns() *networkac.NetworkPolicyPeerApplyConfiguration {
 	return networkac.NetworkPolicyPeer().
-		WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: metav1.NamespaceSystem})).
+		WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(
+			map[string]string{corev1.LabelMetadataName: metav1.NamespaceSystem})).
 		WithPodSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{"k8s-app": "kube-dns"}))
 }
 

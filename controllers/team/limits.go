@@ -51,12 +51,14 @@ func (p *pass) quota(ctx context.Context, namespace string, hard corev1.Resource
 		return p.objects.Delete(ctx, quotaOf(namespace))
 	}
 	made := &corev1.ResourceQuota{}
-	if err := p.objects.Apply(ctx, coreac.ResourceQuota(objectName, namespace).WithSpec(coreac.ResourceQuotaSpec().WithHard(hard)), made); err != nil {
+	if err := p.objects.Apply(ctx, coreac.ResourceQuota(objectName, namespace).WithSpec(
+		coreac.ResourceQuotaSpec().WithHard(hard)), made); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
 		if _, counted := made.Status.Used[name]; !counted {
-			return engine.Wait(v1alpha1.ReasonWaiting, soon, "Kubernetes has not counted %s in %s yet, and refuses new ones until it has", name, namespace)
+			return engine.Wait(v1alpha1.ReasonWaiting, soon, "Kubernetes has not counted %s in %s yet, and refuses "+
+				"new ones until it has", name, namespace)
 		}
 	}
 	return nil
@@ -69,7 +71,8 @@ func hardLimits(q *v1alpha1.TeamQuotas) corev1.ResourceList {
 		return hard
 	}
 	for name, amount := range map[corev1.ResourceName]*resource.Quantity{
-		corev1.ResourceRequestsCPU: q.CPU, corev1.ResourceRequestsMemory: q.Memory, corev1.ResourceRequestsStorage: q.Storage,
+		corev1.ResourceRequestsCPU: q.CPU, corev1.ResourceRequestsMemory: q.Memory,
+		corev1.ResourceRequestsStorage: q.Storage,
 	} {
 		if amount != nil {
 			hard[name] = *amount

@@ -29,9 +29,15 @@ const (
 
 // Labels and annotations that a team owns on its namespaces: admission lets the operator write these and no others.
 var (
-	teamLabels      = []string{v1alpha1.LabelTeam, v1alpha1.LabelAWS, v1alpha1.LabelEnvironment, v1alpha1.LabelConfirmDeletion}
+	teamLabels = []string{
+		v1alpha1.LabelTeam, v1alpha1.LabelAWS, v1alpha1.LabelEnvironment,
+		v1alpha1.LabelConfirmDeletion,
+	}
 	keptLabels      = slices.Concat(teamLabels, []string{labelPodSecurity, labelPodWarning})
-	keptAnnotations = []string{v1alpha1.AnnotationTeamUID, v1alpha1.AnnotationDefaultProvider, v1alpha1.AnnotationGuardrails}
+	keptAnnotations = []string{
+		v1alpha1.AnnotationTeamUID, v1alpha1.AnnotationDefaultProvider,
+		v1alpha1.AnnotationGuardrails,
+	}
 )
 
 // soon is the delay before another look at a namespace that was changed concurrently, or is being deleted.
@@ -61,7 +67,8 @@ func (p *pass) namespaces(ctx context.Context) (string, error) {
 // namespace creates or adopts one namespace for the team.
 func (p *pass) namespace(ctx context.Context, name string) error {
 	if slices.Contains(p.System, name) {
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a namespace of the platform, and no team can have it; choose another name in spec.namespaces", name)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a namespace of the platform, and no team can have "+
+			"it; choose another name in spec.namespaces", name)
 	}
 	ns, found, err := readNamespace(ctx, p.Client, name)
 	if err != nil {
@@ -88,13 +95,17 @@ func (p *pass) whyNotOurs(ns *metav1.PartialObjectMetadata) error {
 	owner, labelled := ns.Labels[v1alpha1.LabelTeam]
 	switch {
 	case ns.DeletionTimestamp != nil:
-		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, soon, "the namespace %s is being deleted; it is created again when it is gone", ns.Name)
+		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, soon, "the namespace %s is being deleted; it is "+
+			"created again when it is gone", ns.Name)
 	case owner == p.team.Name:
 		return nil
 	case labelled && owner != "":
-		return engine.Blocked(v1alpha1.ReasonNamespaceOfAnotherTeam, "the namespace %s belongs to the team %s; choose another name in spec.namespaces, or take it out of that team first", ns.Name, owner)
+		return engine.Blocked(v1alpha1.ReasonNamespaceOfAnotherTeam, "the namespace %s belongs to the team %s; "+
+			"choose another name in spec.namespaces, or take it out of that team first", ns.Name, owner)
 	}
-	return engine.Blocked(v1alpha1.ReasonNamespaceNotGiven, "the namespace %s exists already, and Portico takes none without consent; choose another name in spec.namespaces, or give it to the team: kubectl label namespace %s %s=%s",
+	return engine.Blocked(v1alpha1.ReasonNamespaceNotGiven, "the namespace %s exists already, and Portico takes none "+
+		"without consent; choose another name in spec.namespaces, or give it to the team: kubectl label namespace "+
+		"%s %s=%s",
 		ns.Name, ns.Name, v1alpha1.LabelTeam, p.team.Name)
 }
 
@@ -138,7 +149,8 @@ func (p *pass) create(ctx context.Context, name string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: notes}}
 	err := p.Client.Create(ctx, ns, client.FieldOwner(apply.FieldManager))
 	if apierrors.IsAlreadyExists(err) {
-		return engine.Wait(v1alpha1.ReasonMadeAtTheSameTime, soon, "the namespace %s was created by somebody else at the same time", name)
+		return engine.Wait(v1alpha1.ReasonMadeAtTheSameTime, soon, "the namespace %s was created by somebody else at "+
+			"the same time", name)
 	}
 	if err != nil {
 		return refused(err, "create the namespace %s", name)
@@ -157,7 +169,8 @@ func (p *pass) mark(ctx context.Context, ns *metav1.PartialObjectMetadata, label
 	if err := p.pass.SaveStatus(ctx); err != nil {
 		return err
 	}
-	diffs := strings.Join(append(differing(before.Labels, ns.Labels), differing(before.Annotations, ns.Annotations)...), ", ")
+	diffs := strings.Join(append(differing(before.Labels, ns.Labels), differing(before.Annotations, ns.Annotations)...),
+		", ")
 	p.pass.RecordPlan(engine.PlannedAction{Name: "Update Namespace", Why: ns.Name + ": " + diffs})
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := p.Client.Patch(ctx, ns, patch, client.FieldOwner(apply.FieldManager)); err != nil {
@@ -209,7 +222,8 @@ func (p *pass) release(ctx context.Context, ns *metav1.PartialObjectMetadata) er
 	if err := p.mark(ctx, ns, labels, replaced(ns.Annotations, keptAnnotations, nil)); err != nil {
 		return err
 	}
-	p.pass.Normal(v1alpha1.ReasonNamespaceReleased, "ReleaseNamespace", "the namespace %s belongs to the team no more; everything that was requested in it stays", ns.Name)
+	p.pass.Normal(v1alpha1.ReasonNamespaceReleased, "ReleaseNamespace", "the namespace %s belongs to the team no "+
+		"more; everything that was requested in it stays", ns.Name)
 	return nil
 }
 
@@ -231,7 +245,8 @@ func refused(err error, format string, args ...any) error {
 	what := fmt.Sprintf(format, args...)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		return engine.Wait(v1alpha1.ReasonChangedAtTheSameTime, soon, "%s: it was changed by somebody else at the same time", what)
+		return engine.Wait(v1alpha1.ReasonChangedAtTheSameTime, soon, "%s: it was changed by somebody else at the "+
+			"same time", what)
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
 		return engine.Blocked(v1alpha1.ReasonRefused, "the cluster refuses to %s: %w", what, err)
 	}

@@ -21,7 +21,8 @@ func (p *pass) providers(ctx context.Context) (string, error) {
 		names = append(names, one.Name)
 	}
 	if d := p.team.Spec.Defaults; d != nil && d.Provider != "" && !slices.Contains(names, d.Provider) {
-		failed.add(engine.Blocked(v1alpha1.ReasonInvalidSpec, "defaults.provider is %s, which is not among providers; add it there, or choose one of %s", d.Provider, strings.Join(names, ", ")))
+		failed.add(engine.Blocked(v1alpha1.ReasonInvalidSpec, "defaults.provider is %s, which is not among "+
+			"providers; add it there, or choose one of %s", d.Provider, strings.Join(names, ", ")))
 	}
 	return "the team can use " + strings.Join(names, ", "), failed.err()
 }
@@ -29,13 +30,15 @@ func (p *pass) providers(ctx context.Context) (string, error) {
 func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
 	at := slices.IndexFunc(p.offered, func(o v1alpha1.AWSProvider) bool { return o.Name == use.Name })
 	if at < 0 {
-		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s; create it, or take it out of spec.providers", use.Name)
+		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s; create it, or take it "+
+			"out of spec.providers", use.Name)
 	}
 	found := &p.offered[at]
 	offered := append([]string{found.Spec.Region}, found.Spec.AllowedRegions...)
 	for _, region := range use.Regions {
 		if !slices.Contains(offered, region) {
-			return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "the AWSProvider %s does not allow the region %s; it allows %s", use.Name, region, strings.Join(offered, ", "))
+			return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "the AWSProvider %s does not allow the region %s; "+
+				"it allows %s", use.Name, region, strings.Join(offered, ", "))
 		}
 	}
 	for _, name := range p.kept {
@@ -52,7 +55,9 @@ func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
 		case err != nil:
 			return err
 		case !allowed:
-			return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "the AWSProvider %s does not allow the namespace %s: set its spec.allowedNamespaces to select it, for example by matchLabels %s: %s",
+			return engine.Blocked(v1alpha1.ReasonProviderNotAllowed,
+				"the AWSProvider %s does not allow the namespace %s: set its spec.allowedNamespaces to select it, "+
+					"for example by matchLabels %s: %s",
 				use.Name, name, v1alpha1.LabelTeam, p.team.Name)
 		}
 	}

@@ -29,7 +29,8 @@ import (
 // owned returns the kinds of objects that a Team owns, except HostnameGrants.
 func owned() []client.Object {
 	return []client.Object{
-		&rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &corev1.ResourceQuota{}, &corev1.LimitRange{}, &networkingv1.NetworkPolicy{},
+		&rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &corev1.ResourceQuota{},
+		&corev1.LimitRange{}, &networkingv1.NetworkPolicy{},
 	}
 }
 
@@ -71,22 +72,28 @@ func providersOf(obj client.Object) []string {
 // Setup registers the controller with the manager.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	for index, values := range map[string]client.IndexerFunc{
-		namespaceIndex: func(obj client.Object) []string { return obj.(*v1alpha1.Team).NamespaceNames() }, providerIndex: providersOf,
+		namespaceIndex: func(obj client.Object) []string { return obj.(*v1alpha1.Team).NamespaceNames() },
+		providerIndex:  providersOf,
 	} {
 		if err := watch.Index(ctx, mgr, &v1alpha1.Team{}, index, values); err != nil {
 			return err
 		}
 	}
-	reconciler := Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), System: o.System, ClusterNetworks: o.ClusterNetworks, Count: counter{mgr, o.Requested}.count}
+	reconciler := Reconciler{
+		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), System: o.System,
+		ClusterNetworks: o.ClusterNetworks, Count: counter{mgr, o.Requested}.count,
+	}
 	return engine.Setup(mgr, &v1alpha1.Team{}, reconciler, o.Engine, func(b *builder.Builder) {
 		for _, obj := range owned() {
 			b.Owns(obj, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		}
 		b.Owns(&v1alpha1.HostnameGrant{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-		b.WatchesMetadata(&corev1.Namespace{}, enqueueTeams(mgr), builder.WithPredicates(predicate.Or(watch.CreatedOrDeleted(), watch.SpecChanged())))
-		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueMatching(mgr, &v1alpha1.Team{}, func(p client.Object) client.ListOption {
-			return client.MatchingFields{providerIndex: p.GetName()}
-		}), builder.WithPredicates(watch.SpecChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, enqueueTeams(mgr),
+			builder.WithPredicates(predicate.Or(watch.CreatedOrDeleted(), watch.SpecChanged())))
+		b.Watches(&v1alpha1.AWSProvider{},
+			watch.EnqueueMatching(mgr, &v1alpha1.Team{}, func(p client.Object) client.ListOption {
+				return client.MatchingFields{providerIndex: p.GetName()}
+			}), builder.WithPredicates(watch.SpecChanged()))
 		for _, proto := range o.Requested {
 			b.Watches(proto, enqueueCount(mgr), builder.WithPredicates(watch.CreatedOrDeleted()))
 		}
@@ -97,15 +104,21 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 func enqueueTeams(mgr ctrl.Manager) handler.EventHandler {
 	asked := func(ns client.Object) client.ListOption { return client.MatchingFields{namespaceIndex: ns.GetName()} }
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		CreateFunc: func(ctx context.Context, e event.CreateEvent,
+			q workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) {
 			watch.EnqueueMatching(mgr, &v1alpha1.Team{}, asked).Create(ctx, e, q)
 		},
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent,
+			q workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) {
 			watch.EnqueueMatching(mgr, &v1alpha1.Team{}, asked).Update(ctx, e, q)
 			addTeam(q, e.ObjectOld, 0)
 			addTeam(q, e.ObjectNew, 0)
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent,
+			q workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) {
 			watch.EnqueueMatching(mgr, &v1alpha1.Team{}, asked).Delete(ctx, e, q)
 			addTeam(q, e.Object, 0)
 		},
@@ -130,12 +143,16 @@ func enqueueCount(mgr ctrl.Manager) handler.EventHandler {
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		CreateFunc: func(ctx context.Context, e event.CreateEvent,
+			q workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) {
 			if !e.IsInInitialList {
 				add(ctx, e.Object, q)
 			}
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent,
+			q workqueue.TypedRateLimitingInterface[reconcile.Request],
+		) {
 			add(ctx, e.Object, q)
 		},
 	}

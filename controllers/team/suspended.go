@@ -30,7 +30,8 @@ func (p *pass) suspended(ctx context.Context) (string, error) {
 		for i := range list.Items {
 			if who := p.beside(&list.Items[i]); len(who) > 0 {
 				b := &list.Items[i]
-				all = append(all, fmt.Sprintf("%s in %s (%s %s of %s)", b.Name, namespace, b.RoleRef.Kind, b.RoleRef.Name, strings.Join(who, " and ")))
+				all = append(all, fmt.Sprintf("%s in %s (%s %s of %s)", b.Name, namespace, b.RoleRef.Kind,
+					b.RoleRef.Name, strings.Join(who, " and ")))
 			}
 		}
 		return nil
@@ -38,7 +39,8 @@ func (p *pass) suspended(ctx context.Context) (string, error) {
 	words := count(len(p.team.Spec.Members), "member") + " can only look: the team is suspended"
 	if len(all) > 0 {
 		slices.Sort(all)
-		words += ". RoleBindings that others made go on: " + guardrails.Shorten(all) + ". Delete those that are meant to end, too"
+		words += ". RoleBindings that others made go on: " + guardrails.Shorten(all) +
+			". Delete those that are meant to end, too"
 	}
 	return words, err
 }
@@ -46,7 +48,8 @@ func (p *pass) suspended(ctx context.Context) (string, error) {
 // beside returns the subjects to whom the RoleBinding may grant more than reading, unless the Team owns the binding. It
 // leaves out the platform's ServiceAccounts, which act for users and tools.
 func (p *pass) beside(b *rbacv1.RoleBinding) (who []string) {
-	if metav1.IsControlledBy(b, p.team) || b.RoleRef.Kind == "ClusterRole" && slices.Contains(onlyLooking, b.RoleRef.Name) {
+	if metav1.IsControlledBy(b, p.team) || b.RoleRef.Kind == "ClusterRole" && slices.Contains(
+		onlyLooking, b.RoleRef.Name) {
 		return nil
 	}
 	for _, s := range b.Subjects {

@@ -111,7 +111,8 @@ func (r Reconciler) Finalize(ctx context.Context, t *v1alpha1.Team, p *engine.Pa
 		held = append(held, listed(metas[i].Name, kinds)...)
 	}
 	if len(held) > 0 {
-		return engine.Blocked(v1alpha1.ReasonInUse, "the team still has resources, and stays with its namespaces until they are deleted: %s", strings.Join(held, ", "))
+		return engine.Blocked(v1alpha1.ReasonInUse, "the team still has resources, and stays with its namespaces "+
+			"until they are deleted: %s", strings.Join(held, ", "))
 	}
 	for i := range metas {
 		if err := work.release(ctx, &metas[i]); err != nil {
@@ -179,7 +180,9 @@ func (p *pass) in() string {
 }
 
 // namespacesOf returns the namespaces that belong to the team according to the annotation that admission guards.
-func (r Reconciler) namespacesOf(ctx context.Context, from client.Reader, t *v1alpha1.Team) ([]metav1.PartialObjectMetadata, error) {
+func (r Reconciler) namespacesOf(ctx context.Context, from client.Reader, t *v1alpha1.Team) (
+	[]metav1.PartialObjectMetadata, error,
+) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(namespaceKind.GroupVersion().WithKind("NamespaceList"))
 	if err := from.List(ctx, list); err != nil {

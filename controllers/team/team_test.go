@@ -30,8 +30,12 @@ func growth() *v1alpha1.Team {
 
 func TestQuotasAreNamedAsKubernetesDoes(t *testing.T) {
 	hard := hardLimits(&v1alpha1.TeamQuotas{
-		CPU: new(resource.MustParse("20")), Memory: new(resource.MustParse("1Gi")), Storage: new(resource.MustParse("5Gi")), Pods: new(int32(0)),
-		Resources: []v1alpha1.KindQuota{{Kind: v1alpha1.KindSQSQueue, Max: 3}, {Kind: v1alpha1.KindGatewayHostnameRequest, Max: 0}},
+		CPU: new(resource.MustParse("20")), Memory: new(resource.MustParse("1Gi")),
+		Storage: new(resource.MustParse("5Gi")), Pods: new(int32(0)),
+		Resources: []v1alpha1.KindQuota{
+			{Kind: v1alpha1.KindSQSQueue, Max: 3},
+			{Kind: v1alpha1.KindGatewayHostnameRequest, Max: 0},
+		},
 	})
 	want := map[corev1.ResourceName]string{
 		"requests.cpu": "20", "requests.memory": "1Gi", "requests.storage": "5Gi", "pods": "0",
@@ -51,7 +55,9 @@ func TestContainerLimitsAreThoseThatAreSaid(t *testing.T) {
 	if got := containerLimits(&v1alpha1.ContainerLimits{}); got != nil {
 		t.Errorf("%v of nothing", got)
 	}
-	got := containerLimits(&v1alpha1.ContainerLimits{Max: &v1alpha1.CPUAndMemory{Memory: new(resource.MustParse("2Gi"))}, Default: &v1alpha1.CPUAndMemory{}})
+	got := containerLimits(&v1alpha1.ContainerLimits{
+		Max: &v1alpha1.CPUAndMemory{Memory: new(resource.MustParse("2Gi"))}, Default: &v1alpha1.CPUAndMemory{},
+	})
 	if got == nil || got.Default != nil || got.DefaultRequest != nil || len(*got.Max) != 1 {
 		t.Errorf("%v", got)
 	}
@@ -60,16 +66,20 @@ func TestContainerLimitsAreThoseThatAreSaid(t *testing.T) {
 func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
 	team := growth()
 	policy := networkPolicy(team, "growth", nil)
-	if len(policy.Spec.Ingress) != 1 || policy.Spec.Ingress[0].From[0].NamespaceSelector.MatchLabels[v1alpha1.LabelTeam] != "growth" {
+	if len(policy.Spec.Ingress) != 1 ||
+		policy.Spec.Ingress[0].From[0].NamespaceSelector.MatchLabels[v1alpha1.LabelTeam] != "growth" {
 		t.Errorf("who reaches it: %v", policy.Spec.Ingress)
 	}
 	outside := policy.Spec.Egress[len(policy.Spec.Egress)-1].To
-	if *outside[0].IPBlock.CIDR != "0.0.0.0/0" || !slices.Contains(outside[0].IPBlock.Except, "10.0.0.0/8") || !slices.Contains(outside[0].IPBlock.Except, "169.254.0.0/16") {
+	if *outside[0].IPBlock.CIDR != "0.0.0.0/0" || !slices.Contains(outside[0].IPBlock.Except, "10.0.0.0/8") ||
+		!slices.Contains(outside[0].IPBlock.Except, "169.254.0.0/16") {
 		t.Errorf("what it reaches: %v", outside)
 	}
-	team.Spec.Isolation.AllowTo, team.Spec.Isolation.AllowFrom = []string{"10.1.0.0/16"}, []string{"10.2.0.0/16", "10.3.0.0/16"}
+	team.Spec.Isolation.AllowTo, team.Spec.Isolation.AllowFrom = []string{"10.1.0.0/16"},
+		[]string{"10.2.0.0/16", "10.3.0.0/16"}
 	policy = networkPolicy(team, "growth", nil)
-	if outside = policy.Spec.Egress[len(policy.Spec.Egress)-1].To; len(outside) != 1 || *outside[0].IPBlock.CIDR != "10.1.0.0/16" {
+	if outside = policy.Spec.Egress[len(policy.Spec.Egress)-1].To; len(outside) != 1 ||
+		*outside[0].IPBlock.CIDR != "10.1.0.0/16" {
 		t.Errorf("what it reaches: %v", outside)
 	}
 	if len(policy.Spec.Ingress) != 2 || len(policy.Spec.Ingress[1].From) != 2 {
@@ -81,7 +91,8 @@ func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
 // team can reach there.
 func TestTheClustersOwnNetworksAreNotTheInternet(t *testing.T) {
 	networks := []netip.Prefix{
-		netip.MustParsePrefix("2600:1f14:abc::/56"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("10.0.0.0/8"),
+		netip.MustParsePrefix("2600:1f14:abc::/56"), netip.MustParsePrefix("203.0.113.0/24"),
+		netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("10.0.0.0/8"),
 	}
 	policy := networkPolicy(growth(), "growth", networks)
 	outside := policy.Spec.Egress[len(policy.Spec.Egress)-1].To
@@ -112,24 +123,35 @@ func TestBindingsBesideASuspendedTeamAreNamed(t *testing.T) {
 	p.team.Spec.Suspended, p.System, p.kept = true, []string{"portico-system"}, []string{"growth", "growth-prod"}
 	binding := func(namespace, name, kind, role string, subjects ...rbacv1.Subject) *rbacv1.RoleBinding {
 		return &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, RoleRef: rbacv1.RoleRef{Kind: kind, Name: role}, Subjects: subjects,
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, RoleRef: rbacv1.RoleRef{
+				Kind: kind, Name: role,
+			}, Subjects: subjects,
 		}
 	}
 	ci := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "growth", Name: "ci"}
-	ann, ops := rbacv1.Subject{Kind: rbacv1.UserKind, Name: "oidc:ann"}, rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "oidc:ops"}
+	ann, ops := rbacv1.Subject{Kind: rbacv1.UserKind, Name: "oidc:ann"},
+		rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "oidc:ops"}
 	own := binding("growth", "portico-developer", "ClusterRole", "portico-developer", ops)
-	own.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(p.team, v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam))}
-	quiet := []client.Object{
-		own, binding("growth", "lookers", "ClusterRole", "portico-viewer", ann), binding("growth", "kube-lookers", "ClusterRole", "view", ann),
-		binding("growth", "nobody", "ClusterRole", "admin"), binding("elsewhere", "ci", "ClusterRole", "admin", ci),
-		binding("growth", "portico-tools", "ClusterRole", "portico-tools", rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "portico-system", Name: "portico-impersonator"}),
+	own.OwnerReferences = []metav1.OwnerReference{
+		*metav1.NewControllerRef(p.team, v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam)),
 	}
-	loud := []client.Object{binding("growth-prod", "deploy", "ClusterRole", "portico-developer", ci, ann), binding("growth", "view", "Role", "view", ops)}
+	quiet := []client.Object{
+		own, binding("growth", "lookers", "ClusterRole", "portico-viewer", ann),
+		binding("growth", "kube-lookers", "ClusterRole", "view", ann),
+		binding("growth", "nobody", "ClusterRole", "admin"), binding("elsewhere", "ci", "ClusterRole", "admin", ci),
+		binding("growth", "portico-tools", "ClusterRole", "portico-tools",
+			rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "portico-system", Name: "portico-impersonator"}),
+	}
+	loud := []client.Object{
+		binding("growth-prod", "deploy", "ClusterRole", "portico-developer", ci, ann),
+		binding("growth", "view", "Role", "view", ops),
+	}
 	const only = "3 members can only look: the team is suspended"
 	for want, all := range map[string][]client.Object{
 		only: quiet,
-		only + ". RoleBindings that others made go on: deploy in growth-prod (ClusterRole portico-developer of ServiceAccount growth/ci and user oidc:ann), " +
-			"view in growth (Role view of group oidc:ops). Delete those that are meant to end, too": slices.Concat(quiet, loud),
+		only + ". RoleBindings that others made go on: deploy in growth-prod (ClusterRole portico-developer of " +
+			"ServiceAccount growth/ci and user oidc:ann), view in growth (Role view of group oidc:ops). " +
+			"Delete those that are meant to end, too": slices.Concat(quiet, loud),
 	} {
 		p.APIReader = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(all...).Build()
 		if got, err := p.suspended(t.Context()); err != nil || got != want {
@@ -140,12 +162,17 @@ func TestBindingsBesideASuspendedTeamAreNamed(t *testing.T) {
 
 func TestMarksOfOthersStay(t *testing.T) {
 	p := &pass{team: growth()}
-	got, _ := p.marks("growth", map[string]string{"theirs": "x", v1alpha1.LabelAWS: "allowed", v1alpha1.LabelTeam: "old"})
-	want := map[string]string{"theirs": "x", v1alpha1.LabelTeam: "growth", labelPodSecurity: "restricted", labelPodWarning: "restricted"}
+	got, _ := p.marks("growth",
+		map[string]string{"theirs": "x", v1alpha1.LabelAWS: "allowed", v1alpha1.LabelTeam: "old"})
+	want := map[string]string{
+		"theirs": "x", v1alpha1.LabelTeam: "growth", labelPodSecurity: "restricted",
+		labelPodWarning: "restricted",
+	}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if diffs := differing(map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{"a": "1", "b": "2", "d": "1"}); strings.Join(diffs, " ") != "b c d" {
+	if diffs := differing(map[string]string{"a": "1", "b": "1", "c": "1"},
+		map[string]string{"a": "1", "b": "2", "d": "1"}); strings.Join(diffs, " ") != "b c d" {
 		t.Errorf("%v", diffs)
 	}
 }
@@ -159,8 +186,12 @@ func TestWhatAnAWSAccountSaysIsTold(t *testing.T) {
 	main.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "test"}}
 	p.offered = []v1alpha1.AWSProvider{main}
 	const lists = "provider main\nprovider gone"
-	for stage, want := range map[string]string{"test": lists + "\n@main allowedInstanceTypes t3.*\n@main region eu-west-1", "live": lists} {
-		if _, notes := p.marks("growth", map[string]string{"stage": stage}); notes[v1alpha1.AnnotationGuardrails] != want {
+	for stage, want := range map[string]string{
+		"test": lists + "\n@main allowedInstanceTypes t3.*\n@main region eu-west-1", "live": lists,
+	} {
+		if _, notes := p.marks("growth", map[string]string{
+			"stage": stage,
+		}); notes[v1alpha1.AnnotationGuardrails] != want {
 			t.Errorf("%s: %q, want %q", stage, notes[v1alpha1.AnnotationGuardrails], want)
 		}
 	}

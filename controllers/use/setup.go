@@ -33,7 +33,8 @@ type queue = workqueue.TypedRateLimitingInterface[Request]
 // Setup registers the controller with the manager, and indexes users by their references.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	m := &marker{mgr: mgr, users: o.Users, used: map[string]client.Object{}, atWork: o.AtWork}
-	b := builder.TypedControllerManagedBy[Request](mgr).Named("use").WithOptions(controller.TypedOptions[Request]{MaxConcurrentReconciles: workers})
+	b := builder.TypedControllerManagedBy[Request](mgr).Named("use").WithOptions(
+		controller.TypedOptions[Request]{MaxConcurrentReconciles: workers})
 	for _, proto := range o.Users {
 		if err := watch.IndexReferences(ctx, mgr, proto); err != nil {
 			return err
@@ -55,7 +56,8 @@ func enqueueReferred() handler.TypedEventHandler[client.Object, Request] {
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { add(q, e.Object) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			was, is := e.ObjectOld.(watch.Referrer), e.ObjectNew.(watch.Referrer)
-			if was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() || !slices.Equal(was.References(), is.References()) {
+			if was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
+				!slices.Equal(was.References(), is.References()) {
 				add(q, was)
 				add(q, is)
 			}
@@ -65,7 +67,10 @@ func enqueueReferred() handler.TypedEventHandler[client.Object, Request] {
 
 func add(q queue, user client.Object) {
 	for _, r := range user.(watch.Referrer).References() {
-		q.Add(Request{Kind: r.Kind, NamespacedName: types.NamespacedName{Namespace: user.GetNamespace(), Name: r.Name}, Follow: true})
+		q.Add(Request{
+			Kind: r.Kind, NamespacedName: types.NamespacedName{Namespace: user.GetNamespace(), Name: r.Name},
+			Follow: true,
+		})
 	}
 }
 

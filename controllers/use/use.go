@@ -52,7 +52,8 @@ func (m *marker) Reconcile(ctx context.Context, req Request) (ctrl.Result, error
 	}
 	led, err := m.leadsTo(ctx, req)
 	for ref := range led {
-		again, failed := m.mark(ctx, Request{Kind: ref.Kind, NamespacedName: types.NamespacedName{Namespace: req.Namespace, Name: ref.Name}})
+		again, failed := m.mark(ctx,
+			Request{Kind: ref.Kind, NamespacedName: types.NamespacedName{Namespace: req.Namespace, Name: ref.Name}})
 		result.RequeueAfter, err = max(result.RequeueAfter, again.RequeueAfter), cmp.Or(err, failed)
 	}
 	return result, err
@@ -78,7 +79,8 @@ func (m *marker) mark(ctx context.Context, req Request) (ctrl.Result, error) {
 	if m.atWork(req.Kind, req.NamespacedName) {
 		return ctrl.Result{RequeueAfter: retryAtWork}, nil
 	}
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"usedBy": orNull(named), "moreUsers": orNull(more)}})
+	patch, err := json.Marshal(
+		map[string]any{"status": map[string]any{"usedBy": orNull(named), "moreUsers": orNull(more)}})
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("write the mark: %w", err)
 	}
@@ -114,7 +116,8 @@ func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.Objec
 		kind := watch.KindOf(m.mgr, proto)
 		err := watch.Each(ctx, m.mgr, proto, func(o client.Object) {
 			one := v1alpha1.ObjectRef{Kind: kind, Name: o.GetName()}
-			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && !goesAlong(o, req) && one != itself && !led[one] {
+			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && !goesAlong(o, req) && one != itself &&
+				!led[one] {
 				all = append(all, one)
 			}
 		}, watch.Naming(req.Kind, req.NamespacedName))
@@ -147,7 +150,9 @@ func (m *marker) leadsTo(ctx context.Context, req Request) (map[v1alpha1.ObjectR
 			continue // its kind has no references
 		}
 		obj := m.users[i].DeepCopyObject().(watch.Referrer)
-		found, err := engine.Find(ctx, m.mgr.GetCache(), types.NamespacedName{Namespace: req.Namespace, Name: open[0].Name}, obj)
+		found, err := engine.Find(ctx, m.mgr.GetCache(), types.NamespacedName{
+			Namespace: req.Namespace, Name: open[0].Name,
+		}, obj)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,8 @@ func EnqueueTeam(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 				all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
 			}, client.InNamespace(ns))
 			if err != nil {
-				log.FromContext(ctx).Error(err, "find the resources that a change concerns", "changed", changed.GetName())
+				log.FromContext(ctx).Error(err, "find the resources that a change concerns", "changed",
+					changed.GetName())
 			}
 		}
 		return all
@@ -46,6 +47,7 @@ func namespacesOf(t *v1alpha1.Team) []string {
 func TeamRulesChanged() predicate.Predicate {
 	return Changed(func(was, is *v1alpha1.Team) bool {
 		return was.UID != is.UID || !equality.Semantic.DeepEqual(was.Spec.Guardrails, is.Spec.Guardrails) ||
-			!equality.Semantic.DeepEqual(was.Spec.Providers, is.Spec.Providers) || !equality.Semantic.DeepEqual(was.Spec.Defaults, is.Spec.Defaults)
+			!equality.Semantic.DeepEqual(was.Spec.Providers, is.Spec.Providers) ||
+			!equality.Semantic.DeepEqual(was.Spec.Defaults, is.Spec.Defaults)
 	})
 }

@@ -111,12 +111,15 @@ func EnqueueNaming(mgr ctrl.Manager, proto Referrer, named client.Object) handle
 
 // Naming selects the objects that refer to the object with this kind and key.
 func Naming(kind string, key client.ObjectKey) client.ListOption {
-	return &client.ListOptions{Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector(ReferenceIndex, ReferenceKey(kind, key.Name))}
+	return &client.ListOptions{Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector(
+		ReferenceIndex, ReferenceKey(kind, key.Name))}
 }
 
 // Each calls each for every object of proto's kind in the cache that the options select. Objects are not copied, so
 // each must not change them: otherwise a burst of changes would copy the whole cache again and again.
-func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
+func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object),
+	chosen ...client.ListOption,
+) error {
 	kind := KindOf(mgr, proto)
 	all, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
 	if err != nil {
@@ -134,18 +137,24 @@ func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(
 
 // EnqueueUsers enqueues every object of proto's kind that refers to the changed provider.
 func EnqueueUsers(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
-	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{ProviderIndex: p.GetName()} })
+	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption {
+		return client.MatchingFields{ProviderIndex: p.GetName()}
+	})
 }
 
 // EnqueueWaitingUsers enqueues those that are not Ready: they may be waiting for new credentials.
 func EnqueueWaitingUsers(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
-	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{ProviderIndex: p.GetName()} },
+	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption {
+		return client.MatchingFields{ProviderIndex: p.GetName()}
+	},
 		func(o client.Object) bool { return !o.(engine.Object).Common().Ready })
 }
 
 // Changed passes the updates for which differs returns true, and every creation and deletion.
 func Changed[T client.Object](differs func(was, is T) bool) predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return differs(e.ObjectOld.(T), e.ObjectNew.(T)) }}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return differs(e.ObjectOld.(T), e.ObjectNew.(T))
+	}}
 }
 
 // CredentialsChanged passes updates of a provider after which new credentials were verified.
@@ -158,20 +167,26 @@ func CredentialsChanged() predicate.Predicate {
 // NamespaceChanged passes updates that change a namespace's labels, on which permissions depend, its team or its former
 // UIDs.
 func NamespaceChanged() predicate.Predicate {
-	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, Changed(func(was, is client.Object) bool {
-		return was.GetAnnotations()[v1alpha1.AnnotationFormerUID] != is.GetAnnotations()[v1alpha1.AnnotationFormerUID] ||
-			was.GetAnnotations()[v1alpha1.AnnotationTeamUID] != is.GetAnnotations()[v1alpha1.AnnotationTeamUID]
-	})))
+	return predicate.And(UpdatesOnly(),
+		predicate.Or(predicate.LabelChangedPredicate{}, Changed(func(was, is client.Object) bool {
+			const former = v1alpha1.AnnotationFormerUID
+			return was.GetAnnotations()[former] != is.GetAnnotations()[former] ||
+				was.GetAnnotations()[v1alpha1.AnnotationTeamUID] != is.GetAnnotations()[v1alpha1.AnnotationTeamUID]
+		})))
 }
 
 // EnqueueNamespace enqueues every object of proto's kind in the changed namespace.
 func EnqueueNamespace(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
-	return EnqueueMatching(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
+	return EnqueueMatching(mgr, proto, func(ns client.Object) client.ListOption {
+		return client.InNamespace(ns.GetName())
+	})
 }
 
 // EnqueueMatching enqueues the objects of proto's kind that chosen selects for the changed object, if every function in
 // only returns true for them.
-func EnqueueMatching(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption, only ...func(client.Object) bool) handler.EventHandler {
+func EnqueueMatching(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption,
+	only ...func(client.Object) bool,
+) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		var all []reconcile.Request
 		err := Each(ctx, mgr, proto, func(o client.Object) {
@@ -247,9 +262,11 @@ func NotCreated() predicate.Predicate {
 // SpecChanged passes updates that change more than the status.
 func SpecChanged() predicate.Predicate {
 	return Changed(func(was, is client.Object) bool {
-		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
+		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() ||
+			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
 			!equality.Semantic.DeepEqual(declared(was), declared(is)) ||
-			!equality.Semantic.DeepEqual(was.GetLabels(), is.GetLabels()) || !equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
+			!equality.Semantic.DeepEqual(was.GetLabels(), is.GetLabels()) ||
+			!equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
 			!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences())
 	})
 }

@@ -68,7 +68,8 @@ func (r *reconciliation) ensureAccess(ctx context.Context, pass *engine.Pass) er
 	child := &v1alpha1.AccessBinding{}
 	err = r.objects.Apply(ctx, accessBinding(r.app, plan), child)
 	if wait, known := engine.AsWait(err); known {
-		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, wait.Reason, "the rights in AWS cannot be asked for: "+err.Error())
+		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, wait.Reason,
+			"the rights in AWS cannot be asked for: "+err.Error())
 		if r.allBound(plan.given) {
 			return nil // it runs
 		}
@@ -94,18 +95,22 @@ func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 	}
 	switch {
 	case ready && len(plan.without) == 0:
-		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionTrue, v1alpha1.ReasonGranted, "the Pods may do in AWS what their bindings say, and nothing else: "+r.listAccess())
+		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionTrue, v1alpha1.ReasonGranted,
+			"the Pods may do in AWS what their bindings say, and nothing else: "+r.listAccess())
 		return nil
 	case ready:
-		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, v1alpha1.ReasonNoIdentity, "Portico gives the Pods no rights to all that they are bound to: "+strings.Join(plan.without, "; "))
+		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, v1alpha1.ReasonNoIdentity,
+			"Portico gives the Pods no rights to all that they are bound to: "+strings.Join(plan.without, "; "))
 		return nil
 	}
-	pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, v1alpha1.ReasonWaitingForAccess, "the rights in AWS are not there yet: "+said)
+	pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, v1alpha1.ReasonWaitingForAccess,
+		"the rights in AWS are not there yet: "+said)
 	given := s.Policy != "" && reason == v1alpha1.ReasonNotAllowed // all except what cannot be given
 	if seen && reason != v1alpha1.ReasonPropagating && (given || r.allBound(plan.given)) {
 		return nil // it runs, and the rest may take long
 	}
-	return engine.Wait(v1alpha1.ReasonWaitingForAccess, watchFallback, "waiting until the Pods have their rights in AWS: %s", said)
+	return engine.Wait(v1alpha1.ReasonWaitingForAccess, watchFallback, "waiting until the Pods have their rights in "+
+		"AWS: %s", said)
 }
 
 // allBound reports whether the Pods already have the details of all these resources.
@@ -139,7 +144,9 @@ func (r *reconciliation) planAccess(ctx context.Context) (accessPlan, error) {
 		if why := whyNoRights(found, plan.provider); why != "" {
 			plan.without = append(plan.without, why)
 		} else {
-			plan.given = append(plan.given, v1alpha1.AccessBindingResource{Kind: found.of.Kind, Name: found.of.Name, Access: found.of.Access})
+			plan.given = append(plan.given, v1alpha1.AccessBindingResource{
+				Kind: found.of.Kind, Name: found.of.Name, Access: found.of.Access,
+			})
 		}
 	}
 	if len(plan.given) == 0 {
@@ -170,9 +177,11 @@ func whyNoRights(found foundBinding, provider string) string {
 	case name == "": // not there yet
 		return ""
 	case name != provider:
-		return fmt.Sprintf("the %s %s is of the AWSProvider %s, and a Pod acts in one account only, here that of %s", found.of.Kind, found.of.Name, name, provider)
+		return fmt.Sprintf("the %s %s is of the AWSProvider %s, and a Pod acts in one account only, here that of %s",
+			found.of.Kind, found.of.Name, name, provider)
 	case external.ObserveOnly(found.Object.(external.Object)):
-		return fmt.Sprintf("the %s %s is somebody else's, which Portico only looks at: its owner gives rights to it", found.of.Kind, found.of.Name)
+		return fmt.Sprintf("the %s %s is somebody else's, which Portico only looks at: its owner gives rights to it",
+			found.of.Kind, found.of.Name)
 	case found.inAWS() && !external.Holds(found.Object.(external.Object)):
 		return fmt.Sprintf("the resource that the %s %s names in AWS is not its own", found.of.Kind, found.of.Name)
 	default:
@@ -209,11 +218,15 @@ func (r *reconciliation) tellOfNoRights(pass *engine.Pass, plan accessPlan) {
 		pass.RemoveCondition(v1alpha1.ConditionAWSAccess)
 	case role == "":
 		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionFalse, v1alpha1.ReasonNoIdentity,
-			"Portico gives these Pods no rights in AWS ("+strings.Join(plan.without, "; ")+"): unless they have them in another way, calls to "+r.listAccess()+" are refused. Ask a platform admin to set up spec.workloadIdentity of the AWSProvider, "+
-				"or for an IAM role with the policy in status.accessPolicy that the ServiceAccount "+r.app.Namespace+"/"+r.app.Name+" may assume, and name it in spec.identity.awsRoleARN")
+			"Portico gives these Pods no rights in AWS ("+strings.Join(plan.without, "; ")+
+				"): unless they have them in another way, calls to "+r.listAccess()+
+				" are refused. Ask a platform admin to set up spec.workloadIdentity of the AWSProvider, "+
+				"or for an IAM role with the policy in status.accessPolicy that the ServiceAccount "+r.app.Namespace+
+				"/"+r.app.Name+" may assume, and name it in spec.identity.awsRoleARN")
 	default:
 		pass.SetCondition(v1alpha1.ConditionAWSAccess, metav1.ConditionUnknown, v1alpha1.ReasonRoleNotChecked,
-			"the application acts in AWS as "+role+", and may do what that role may: Portico does not look at its policies. For "+r.listAccess()+" it needs the policy in status.accessPolicy")
+			"the application acts in AWS as "+role+", and may do what that role may: Portico does not look at its "+
+				"policies. For "+r.listAccess()+" it needs the policy in status.accessPolicy")
 	}
 }
 
@@ -232,7 +245,10 @@ func (r *reconciliation) listAccess() string {
 func accessBinding(app *v1alpha1.WebApp, plan accessPlan) map[string]any {
 	resources := []any{}
 	for _, of := range plan.given {
-		resources = append(resources, map[string]any{"kind": of.Kind, "name": of.Name, "access": string(cmp.Or(of.Access, v1alpha1.AccessReadWrite))})
+		resources = append(resources, map[string]any{
+			"kind": of.Kind, "name": of.Name,
+			"access": string(cmp.Or(of.Access, v1alpha1.AccessReadWrite)),
+		})
 	}
 	return request(app, v1alpha1.KindAccessBinding, app.Name, map[string]any{
 		"providerRef": map[string]any{"name": plan.provider}, "serviceAccountName": app.Name, "resources": resources,

@@ -26,7 +26,10 @@ func TestWhatPorticoKnowsOfRightsThatItDoesNotGive(t *testing.T) {
 		"no identity": {
 			[]v1alpha1.WebAppBinding{bound, {Kind: "RDSInstance", Name: "db"}},
 			"", metav1.ConditionFalse, "NoIdentity",
-			[]string{"calls to SQSQueue orders are refused", "the AWSProvider main has no workloadIdentity", "pay/shop", "status.accessPolicy", "spec.identity.awsRoleARN"},
+			[]string{
+				"calls to SQSQueue orders are refused", "the AWSProvider main has no workloadIdentity", "pay/shop",
+				"status.accessPolicy", "spec.identity.awsRoleARN",
+			},
 		},
 		"a role of somebody else's": {
 			[]v1alpha1.WebAppBinding{bound},
@@ -36,11 +39,16 @@ func TestWhatPorticoKnowsOfRightsThatItDoesNotGive(t *testing.T) {
 		"no rights in AWS": {[]v1alpha1.WebAppBinding{{Kind: "RDSInstance", Name: "db"}}, "", "", "", nil},
 		"no bindings":      {},
 	} {
-		app := &v1alpha1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "pay", Name: "shop"}, Spec: v1alpha1.WebAppSpec{Bindings: row.bindings}}
+		app := &v1alpha1.WebApp{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "pay", Name: "shop"},
+			Spec:       v1alpha1.WebAppSpec{Bindings: row.bindings},
+		}
 		if row.role != "" {
 			app.Spec.Identity = &v1alpha1.WebAppIdentity{AWSRoleARN: row.role}
 		}
-		r := &reconciliation{app: app, Reconciler: Reconciler{GivesRights: func(context.Context, string) (bool, error) { return false, nil }}}
+		r := &reconciliation{app: app, Reconciler: Reconciler{GivesRights: func(context.Context, string) (bool, error) {
+			return false, nil
+		}}}
 		for _, b := range row.bindings {
 			one := foundBinding{BoundResource{Named: Named{Found: true}, Object: &v1alpha1.RDSInstance{}}, b}
 			if b.Kind == "SQSQueue" {
@@ -71,7 +79,9 @@ func TestWhatPorticoKnowsOfRightsThatItDoesNotGive(t *testing.T) {
 // If the bindings cannot be read, rights stay as they are.
 func TestRightsStayWhileTheBindingsAreNotKnown(t *testing.T) {
 	boom := errors.New("the API server is away")
-	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Bindings: []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}}}
+	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{
+		Bindings: []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}},
+	}}
 	r := &reconciliation{app: app, rights: &v1alpha1.AccessBinding{}, Reconciler: Reconciler{
 		Bound: func(context.Context, string, string, string) (BoundResource, error) { return BoundResource{}, boom },
 	}} // without objects: a write would panic
@@ -88,7 +98,9 @@ func TestWhoseRightsAnApplicationGets(t *testing.T) {
 	of := func(provider, name string) foundBinding {
 		q := &v1alpha1.SQSQueue{}
 		q.Spec.ProviderRef.Name = provider
-		return foundBinding{BoundResource{Named: Named{Found: provider != ""}, Object: q}, v1alpha1.WebAppBinding{Kind: "SQSQueue", Name: name}}
+		return foundBinding{BoundResource{Named: Named{Found: provider != ""}, Object: q}, v1alpha1.WebAppBinding{
+			Kind: "SQSQueue", Name: name,
+		}}
 	}
 	seen := of("main", "seen")
 	seen.Object.(*v1alpha1.SQSQueue).Spec.ManagementPolicy = v1alpha1.ManagementObserve
@@ -113,13 +125,17 @@ func TestWhoseRightsAnApplicationGets(t *testing.T) {
 		"what was only observed":        {[]foundBinding{foreign, of("main", "a")}, nil, "main", "a", "SQSQueue theirs names in AWS is not its own"},
 		"only somebody else's":          {[]foundBinding{seen}, has, "", "", "SQSQueue seen is somebody else's"},
 	} {
-		r := &reconciliation{app: &v1alpha1.WebApp{}, found: row.found, rights: row.has, Reconciler: Reconciler{GivesRights: func(context.Context, string) (bool, error) { return true, nil }}}
+		r := &reconciliation{app: &v1alpha1.WebApp{}, found: row.found, rights: row.has, Reconciler: Reconciler{
+			GivesRights: func(context.Context, string) (bool, error) { return true, nil },
+		}}
 		plan, err := r.planAccess(t.Context())
 		var given []string
 		for _, g := range plan.given {
 			given = append(given, g.Name)
 		}
-		if err != nil || plan.provider != row.provider || strings.Join(given, " ") != row.given || !strings.Contains(strings.Join(plan.without, "; "), row.without) || (row.without == "") != (len(plan.without) == 0) {
+		if err != nil || plan.provider != row.provider || strings.Join(given, " ") != row.given ||
+			!strings.Contains(strings.Join(plan.without, "; "), row.without) ||
+			(row.without == "") != (len(plan.without) == 0) {
 			t.Errorf("%s: %+v, %v", name, plan, err)
 		}
 	}

@@ -85,7 +85,10 @@ func (r *reconciliation) resolveBindings(ctx context.Context) (string, error) {
 // add adds the details of one binding.
 func (p *projection) add(b v1alpha1.WebAppBinding, details *v1alpha1.Binding) error {
 	if b.Files != nil {
-		f := folder{name: cmp.Or(b.Files.Folder, b.Name), secret: details.Name, version: details.ResourceVersion, reload: b.Files.OnChange == v1alpha1.OnChangeReload, of: b}
+		f := folder{
+			name: cmp.Or(b.Files.Folder, b.Name), secret: details.Name, version: details.ResourceVersion,
+			reload: b.Files.OnChange == v1alpha1.OnChangeReload, of: b,
+		}
 		if i := slices.IndexFunc(p.folders, func(other folder) bool { return other.name == f.name }); i >= 0 {
 			return collision(p.folders[i].of, b, "folder "+f.name, "folder")
 		}
@@ -93,7 +96,10 @@ func (p *projection) add(b v1alpha1.WebAppBinding, details *v1alpha1.Binding) er
 		return nil
 	}
 	for _, key := range details.Keys {
-		v := variable{name: prefixOf(b) + variableName(key), secret: details.Name, key: key, version: details.ResourceVersion, of: b}
+		v := variable{
+			name: prefixOf(b) + variableName(key), secret: details.Name, key: key,
+			version: details.ResourceVersion, of: b,
+		}
 		if i := slices.IndexFunc(p.variables, func(other variable) bool { return other.name == v.name }); i >= 0 {
 			return collision(p.variables[i].of, b, "variable "+v.name, "prefix")
 		}
@@ -103,7 +109,8 @@ func (p *projection) add(b v1alpha1.WebAppBinding, details *v1alpha1.Binding) er
 }
 
 func collision(one, other v1alpha1.WebAppBinding, what, remedy string) error {
-	return engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the %s; give one of them another %s", one.Kind, one.Name, other.Kind, other.Name, what, remedy)
+	return engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the %s; give "+
+		"one of them another %s", one.Kind, one.Name, other.Kind, other.Name, what, remedy)
 }
 
 // readBinding returns a bound resource that has a Secret. The first rollout with it waits until the resource is Ready;
@@ -114,9 +121,11 @@ func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBindi
 	case err != nil:
 		return found, fmt.Errorf("look up the %s %s: %w", b.Kind, b.Name, err)
 	case !found.Found:
-		return found, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace; request it, or remove the binding", b.Kind, b.Name)
+		return found, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace; request "+
+			"it, or remove the binding", b.Kind, b.Name)
 	case found.Deleting:
-		return found, engine.Blocked(v1alpha1.ReasonBindingNotFound, "the %s %s is being deleted; remove the binding, or bind another one", b.Kind, b.Name)
+		return found, engine.Blocked(v1alpha1.ReasonBindingNotFound,
+			"the %s %s is being deleted; remove the binding, or bind another one", b.Kind, b.Name)
 	}
 	if userOf(b) == v1alpha1.BindingUserOwn {
 		found.Binding, err = r.bindUser(ctx, b)
@@ -126,12 +135,15 @@ func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBindi
 	if ready && (found.Ready || r.usesSecret(found.Binding.Name)) {
 		return found, nil
 	}
-	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not checked yet"))
+	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s",
+		b.Kind, b.Name, cmp.Or(found.State, "it is not checked yet"))
 }
 
 // isBound reports whether the Pods have the details already.
 func (r *reconciliation) isBound(b v1alpha1.WebAppBinding) bool {
-	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool { return s.Kind == b.Kind && s.Name == b.Name })
+	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool {
+		return s.Kind == b.Kind && s.Name == b.Name
+	})
 }
 
 // bound returns what the Deployment has been given, for the status.
@@ -140,7 +152,10 @@ func (r *reconciliation) bound() []v1alpha1.WebAppBound {
 	entry := func(of v1alpha1.WebAppBinding, secret, version string) *v1alpha1.WebAppBound {
 		i := slices.IndexFunc(all, func(b v1alpha1.WebAppBound) bool { return b.Kind == of.Kind && b.Name == of.Name })
 		if i < 0 {
-			i, all = len(all), append(all, v1alpha1.WebAppBound{Kind: of.Kind, Name: of.Name, Secret: secret, ResourceVersion: version, User: userOf(of)})
+			i, all = len(all), append(all, v1alpha1.WebAppBound{
+				Kind: of.Kind, Name: of.Name, Secret: secret,
+				ResourceVersion: version, User: userOf(of),
+			})
 		}
 		return &all[i]
 	}

@@ -45,23 +45,31 @@ func TestBindings(t *testing.T) {
 		"a Ready resource": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"with another prefix, two of a name": {
 			asked: []v1alpha1.WebAppBinding{orders, {Kind: "S3Bucket", Name: "orders", Prefix: "FILES"}},
-			found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL FILES_ARN FILES_QUEUE_URL",
+			found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details},
+			want:  "ORDERS_ARN ORDERS_QUEUE_URL FILES_ARN FILES_QUEUE_URL",
 		},
 		"two that give the same variable": {
-			asked: []v1alpha1.WebAppBinding{orders, twin}, found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details}, reason: "BindingsCollide",
-			message: "the bindings to SQSQueue orders and S3Bucket orders both give the variable ORDERS_ARN; give one of them another prefix",
+			asked: []v1alpha1.WebAppBinding{orders, twin}, found: BoundResource{
+				Named: Named{Found: true, Ready: true}, Binding: details,
+			}, reason: "BindingsCollide",
+			message: "the bindings to SQSQueue orders and S3Bucket orders both give the variable ORDERS_ARN; give " +
+				"one of them another prefix",
 		},
 		"not Ready yet": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, State: "the queue is being created"}}, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{
+				Named: Named{Found: true, State: "the queue is being created"},
+			}, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: the queue is being created",
 		},
 		"not Ready at first, with details": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details}, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details},
+			reason:  "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: it is not checked yet",
 		},
 		"not Ready later": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details}, inUse: true, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"later without details": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Ready: true}}, inUse: true, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Ready: true}},
+			inUse: true, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: it is not checked yet",
 		},
 		"not there": {
@@ -69,7 +77,10 @@ func TestBindings(t *testing.T) {
 			message: "there is no SQSQueue orders in this namespace; request it, or remove the binding",
 		},
 		"being deleted": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Deleting: true, Ready: true}, Binding: details}, inUse: true, reason: "BindingNotFound",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{
+				Named: Named{Found: true, Deleting: true, Ready: true}, Binding: details,
+			}, inUse: true,
+			reason:  "BindingNotFound",
 			message: "the SQSQueue orders is being deleted; remove the binding, or bind another one",
 		},
 		"an error is not absence": {asked: []v1alpha1.WebAppBinding{orders}, err: errors.New("boom"), message: "look up the SQSQueue orders: boom"},
@@ -80,13 +91,18 @@ func TestBindings(t *testing.T) {
 			if row.inUse {
 				app.Status.Bindings = []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: details.Name}}
 			}
-			r := &reconciliation{app: app, Reconciler: Reconciler{Bound: func(context.Context, string, string, string) (BoundResource, error) { return row.found, row.err }}}
+			r := &reconciliation{app: app, Reconciler: Reconciler{
+				Bound: func(context.Context, string, string, string) (BoundResource, error) {
+					return row.found, row.err
+				},
+			}}
 			_, err := r.resolveBindings(t.Context())
 			var got []string
 			for _, v := range r.given.variables {
 				got = append(got, v.name)
 			}
-			if err == nil && (row.message != "" || strings.Join(got, " ") != row.want) || err != nil && err.Error() != row.message {
+			if err == nil && (row.message != "" || strings.Join(got, " ") != row.want) ||
+				err != nil && err.Error() != row.message {
 				t.Fatalf("%q, %v", got, err)
 			}
 			if wait, ok := engine.AsWait(err); ok != (row.reason != "") || ok && wait.Reason != row.reason {
@@ -100,7 +116,9 @@ func TestTheChecksumFollowsTheDetails(t *testing.T) {
 	base := variable{name: "A", secret: "s", key: "k", version: "1"}
 	seen := []string{(projection{}).checksum(), projection{variables: []variable{base}}.checksum()}
 	for _, change := range []func(*variable){
-		func(v *variable) { v.name = "B" }, func(v *variable) { v.secret = "t" }, func(v *variable) { v.key = "l" }, func(v *variable) { v.version = "2" },
+		func(v *variable) { v.name = "B" }, func(v *variable) { v.secret = "t" }, func(v *variable) {
+			v.key = "l"
+		}, func(v *variable) { v.version = "2" },
 	} {
 		other := base
 		change(&other)
@@ -117,8 +135,16 @@ func TestTheChecksumFollowsTheDetails(t *testing.T) {
 
 func TestWhatIsInUseIsNotedOnceABinding(t *testing.T) {
 	of := v1alpha1.WebAppBinding{Kind: "SQSQueue", Name: "orders"}
-	r := &reconciliation{given: projection{variables: []variable{{name: "A", secret: "s", version: "7", of: of}, {name: "B", secret: "s", version: "7", of: of}}}}
-	if got := r.bound(); !reflect.DeepEqual(got, []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: "s", ResourceVersion: "7", Variables: []string{"A", "B"}}}) {
+	r := &reconciliation{given: projection{
+		variables: []variable{
+			{name: "A", secret: "s", version: "7", of: of},
+			{name: "B", secret: "s", version: "7", of: of},
+		},
+	}}
+	if got := r.bound(); !reflect.DeepEqual(
+		got, []v1alpha1.WebAppBound{
+			{Kind: "SQSQueue", Name: "orders", Secret: "s", ResourceVersion: "7", Variables: []string{"A", "B"}},
+		}) {
 		t.Errorf("got %+v", got)
 	}
 }

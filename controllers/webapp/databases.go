@@ -47,7 +47,8 @@ func formerUserName(app *v1alpha1.WebApp, b v1alpha1.WebAppBinding) string {
 func (r *reconciliation) userNameOf(ctx context.Context, b v1alpha1.WebAppBinding) (string, error) {
 	user, former := &v1alpha1.DatabaseUser{}, formerUserName(r.app, b)
 	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(former), user)
-	if found && metav1.IsControlledBy(user, r.app) && user.DeletionTimestamp.IsZero() && user.Spec.DatabaseRef.Name == b.Name {
+	if found && metav1.IsControlledBy(user, r.app) && user.DeletionTimestamp.IsZero() &&
+		user.Spec.DatabaseRef.Name == b.Name {
 		return former, nil
 	}
 	return userName(r.app, b), err
@@ -79,12 +80,14 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 	if slices.Contains(unreachable, reason) { // the same state as the DatabaseUser's
 		return nil, engine.Blocked(reason, "the DatabaseUser %s is not Ready: %s", user.Name, said)
 	}
-	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
+	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback,
+		"waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
 }
 
 // unreachable are reasons why Portico creates no user in a database that waiting does not resolve.
 var unreachable = []string{
-	v1alpha1.ReasonAddressNotAllowed, v1alpha1.ReasonCertificateNotTrusted, v1alpha1.ReasonEngineNotSupported, v1alpha1.ReasonMasterPasswordUnknown,
+	v1alpha1.ReasonAddressNotAllowed, v1alpha1.ReasonCertificateNotTrusted, v1alpha1.ReasonEngineNotSupported,
+	v1alpha1.ReasonMasterPasswordUnknown,
 	v1alpha1.ReasonNoDatabase, v1alpha1.ReasonNoNetworkPath,
 }
 
@@ -97,7 +100,9 @@ func (r *reconciliation) usesSecret(name string) bool {
 // is called once no older Pod is left.
 func (r *reconciliation) dropUsers(ctx context.Context) error {
 	all := &v1alpha1.DatabaseUserList{}
-	if err := r.Applier.Client.List(ctx, all, client.InNamespace(r.app.Namespace), client.MatchingLabels{v1alpha1.LabelWebApp: r.app.Name}); err != nil {
+	if err := r.Applier.Client.List(ctx, all, client.InNamespace(r.app.Namespace), client.MatchingLabels{
+		v1alpha1.LabelWebApp: r.app.Name,
+	}); err != nil {
 		return fmt.Errorf("list the application's DatabaseUsers: %w", err)
 	}
 	for i := range all.Items {
@@ -106,7 +111,8 @@ func (r *reconciliation) dropUsers(ctx context.Context) error {
 			continue // the new bindings are waited for
 		}
 		if slices.ContainsFunc(r.app.Spec.Bindings, func(b v1alpha1.WebAppBinding) bool {
-			return userOf(b) == v1alpha1.BindingUserOwn && b.Name == all.Items[i].Spec.DatabaseRef.Name && (name == userName(r.app, b) || name == formerUserName(r.app, b))
+			return userOf(b) == v1alpha1.BindingUserOwn && b.Name == all.Items[i].Spec.DatabaseRef.Name &&
+				(name == userName(r.app, b) || name == formerUserName(r.app, b))
 		}) {
 			continue
 		}

@@ -19,7 +19,9 @@ import (
 // signsIn returns an app that is bound to a database.
 func signsIn(user v1alpha1.BindingUser, access v1alpha1.BindingAccess) app {
 	return shop(func(s *v1alpha1.WebAppSpec) {
-		s.Bindings = []v1alpha1.WebAppBinding{{Kind: v1alpha1.KindRDSInstance, Name: "ledger", User: user, Access: access}}
+		s.Bindings = []v1alpha1.WebAppBinding{
+			{Kind: v1alpha1.KindRDSInstance, Name: "ledger", User: user, Access: access},
+		}
 	})
 }
 
@@ -49,7 +51,9 @@ func (l *life) userIs(reason, text string) {
 	if u.Status.Ready {
 		u.Status.Binding = &v1alpha1.Binding{Name: ownUser + "-binding", Keys: []string{"uri"}, ResourceVersion: "1"}
 	}
-	u.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, Message: text, LastTransitionTime: metav1.Now()}}
+	u.Status.Conditions = []metav1.Condition{
+		{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, Message: text, LastTransitionTime: metav1.Now()},
+	}
 	if err := l.Others.Status().Patch(l.t.Context(), u, client.MergeFrom(before)); err != nil {
 		l.t.Fatal(err)
 	}
@@ -70,7 +74,8 @@ func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, v1alpha1.AccessRead))
 	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser "+ownUser+" to be Ready: it is not checked yet")
 	u := l.databaseUser()
-	if u == nil || u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead || !metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
+	if u == nil || u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead ||
+		!metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
 		t.Fatalf("asks for %+v", u)
 	}
 	l.userIs("InSync", "")
@@ -87,7 +92,8 @@ func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
 
 	l.app.Spec.Bindings[0].Access = "" // a change of rights does not block a running application
 	_ = l.sync()
-	if u := l.databaseUser(); u.Spec.Access != v1alpha1.AccessReadWrite || u.Spec.PasswordRotationDays == nil || *u.Spec.PasswordRotationDays != 30 {
+	if u := l.databaseUser(); u.Spec.Access != v1alpha1.AccessReadWrite || u.Spec.PasswordRotationDays == nil ||
+		*u.Spec.PasswordRotationDays != 30 {
 		t.Errorf("asks for %+v", u.Spec)
 	}
 	l.userIs("DatabaseRefused", "a lock")
@@ -172,7 +178,8 @@ func TestAUserOfThatNameWhichIsNotOursIsLeftAlone(t *testing.T) {
 	if err := l.Create(t.Context(), &v1alpha1.DatabaseUser{ObjectMeta: at(ownUser)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.sync(); err == nil || !strings.Contains(err.Error(), "DatabaseUser "+ownUser+" exists already and is left alone") {
+	if err := l.sync(); err == nil ||
+		!strings.Contains(err.Error(), "DatabaseUser "+ownUser+" exists already and is left alone") {
 		t.Errorf("%v", err)
 	}
 	if u := l.databaseUser(); u.Spec.DatabaseRef.Name != "" {
@@ -184,7 +191,17 @@ func TestAUserOfThatNameWhichIsNotOursIsLeftAlone(t *testing.T) {
 func TestApplicationsDoNotShareTheNameOfAUser(t *testing.T) {
 	long := strings.Repeat("very-long-name.", 20)[:253]
 	seen := map[string]string{}
-	for _, of := range [][2]string{{"shop", "eu-orders"}, {"shop-eu", "orders"}, {"shop", "eu"}, {"shop", long}, {"shop", long[:252]}, {"a", "b-c"}, {"a-b", "c"}, {"a.b", "c"}, {"a", "b.c"}} {
+	for _, of := range [][2]string{
+		{"shop", "eu-orders"},
+		{"shop-eu", "orders"},
+		{"shop", "eu"},
+		{"shop", long},
+		{"shop", long[:252]},
+		{"a", "b-c"},
+		{"a-b", "c"},
+		{"a.b", "c"},
+		{"a", "b.c"},
+	} {
 		named := signsIn(v1alpha1.BindingUserOwn, "")
 		named.Name, named.UID, named.Spec.Bindings[0].Name = of[0], types.UID(of[0]), of[1]
 		l := begin(t, named)
@@ -207,16 +224,20 @@ func TestAUserOfAnEarlierVersionKeepsItsName(t *testing.T) {
 	for _, database := range []string{"ledger", "another"} {
 		l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
 		_ = l.sync()
-		former := &v1alpha1.DatabaseUser{ObjectMeta: at("shop-ledger"), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: database}}}
+		former := &v1alpha1.DatabaseUser{ObjectMeta: at("shop-ledger"), Spec: v1alpha1.DatabaseUserSpec{
+			DatabaseRef: v1alpha1.LocalRef{Name: database},
+		}}
 		former.Labels, former.OwnerReferences = l.databaseUser().Labels, l.databaseUser().OwnerReferences
-		if err := cmp.Or(l.Others.Delete(t.Context(), l.databaseUser()), l.Others.Create(t.Context(), former)); err != nil {
+		if err := cmp.Or(l.Others.Delete(t.Context(), l.databaseUser()),
+			l.Others.Create(t.Context(), former)); err != nil {
 			t.Fatal(err)
 		}
 		_ = l.sync()
 		if made := l.databaseUser() != nil; made != (database == "another") {
 			t.Errorf("of the database %s: another user is made: %v", database, made)
 		}
-		if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(former), former); database == "ledger" && err != nil {
+		if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(former), former); database == "ledger" &&
+			err != nil {
 			t.Error(err)
 		}
 	}

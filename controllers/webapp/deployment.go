@@ -42,7 +42,8 @@ func deployment(app *v1alpha1.WebApp, given projection) *appsac.DeploymentApplyC
 		WithProgressDeadlineSeconds(progressDeadline).
 		// The old version serves until the new one is ready.
 		WithStrategy(appsac.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType).
-			WithRollingUpdate(appsac.RollingUpdateDeployment().WithMaxUnavailable(intstr.FromInt32(0)).WithMaxSurge(intstr.FromString("25%")))).
+			WithRollingUpdate(appsac.RollingUpdateDeployment().WithMaxUnavailable(intstr.FromInt32(0)).WithMaxSurge(
+				intstr.FromString("25%")))).
 		WithTemplate(coreac.PodTemplateSpec().
 			WithLabels(labels(app)).WithLabels(map[string]string{"app.kubernetes.io/managed-by": "portico"}).
 			WithAnnotations(podAnnotations(app, given)).
@@ -74,7 +75,8 @@ func podSpec(app *v1alpha1.WebApp, given projection) *coreac.PodSpecApplyConfigu
 		WithEnableServiceLinks(false). // these variables would change with every Service of the namespace
 		WithSecurityContext(coreac.PodSecurityContext().WithRunAsNonRoot(true).
 			WithSeccompProfile(coreac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
-		WithVolumes(coreac.Volume().WithName("tmp").WithEmptyDir(coreac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Gi")))).
+		WithVolumes(coreac.Volume().WithName("tmp").WithEmptyDir(
+			coreac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Gi")))).
 		WithContainers(container(app, given))
 	mountFolders(pod, app, given.folders)
 	for _, topology := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
@@ -92,7 +94,8 @@ func podSpec(app *v1alpha1.WebApp, given projection) *coreac.PodSpecApplyConfigu
 func container(app *v1alpha1.WebApp, given projection) *coreac.ContainerApplyConfiguration {
 	spec := &app.Spec
 	c := coreac.Container().WithName(containerName).WithImage(spec.Image).
-		WithPorts(coreac.ContainerPort().WithName(portName).WithContainerPort(spec.Port).WithProtocol(corev1.ProtocolTCP)).
+		WithPorts(coreac.ContainerPort().WithName(portName).WithContainerPort(spec.Port).WithProtocol(
+			corev1.ProtocolTCP)).
 		WithResources(resources(spec.Resources)).
 		WithSecurityContext(coreac.SecurityContext().
 			WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
@@ -100,7 +103,8 @@ func container(app *v1alpha1.WebApp, given projection) *coreac.ContainerApplyCon
 		WithVolumeMounts(coreac.VolumeMount().WithName("tmp").WithMountPath("/tmp")).
 		// The last lines usually say why it crashed.
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithLifecycle(coreac.Lifecycle().WithPreStop(coreac.LifecycleHandler().WithSleep(coreac.SleepAction().WithSeconds(drainSeconds)))).
+		WithLifecycle(coreac.Lifecycle().WithPreStop(
+			coreac.LifecycleHandler().WithSleep(coreac.SleepAction().WithSeconds(drainSeconds)))).
 		WithEnv(environment(app, given)...)
 	if len(spec.Command) > 0 {
 		c.WithCommand(spec.Command...)
@@ -147,7 +151,8 @@ func envVar(e v1alpha1.WebAppEnv) *coreac.EnvVarApplyConfiguration {
 			coreac.SecretKeySelector().WithName(e.ValueFrom.SecretKeyRef.Name).WithKey(e.ValueFrom.SecretKeyRef.Key)))
 	default:
 		return v.WithValueFrom(coreac.EnvVarSource().WithConfigMapKeyRef(
-			coreac.ConfigMapKeySelector().WithName(e.ValueFrom.ConfigMapKeyRef.Name).WithKey(e.ValueFrom.ConfigMapKeyRef.Key)))
+			coreac.ConfigMapKeySelector().WithName(e.ValueFrom.ConfigMapKeyRef.Name).WithKey(
+				e.ValueFrom.ConfigMapKeyRef.Key)))
 	}
 }
 

@@ -31,7 +31,12 @@ func sample(t *testing.T) *v1alpha1.WebApp {
 	return app
 }
 
-var fromOrders = projection{variables: []variable{{name: "ORDERS_ARN", secret: "orders-binding", key: "arn", version: "7"}, {name: "ORDERS_URL", secret: "orders-binding", key: "url", version: "7"}}}
+var fromOrders = projection{
+	variables: []variable{
+		{name: "ORDERS_ARN", secret: "orders-binding", key: "arn", version: "7"},
+		{name: "ORDERS_URL", secret: "orders-binding", key: "url", version: "7"},
+	},
+}
 
 func TestTheDeploymentOfTheSample(t *testing.T) {
 	const golden = "testdata/deployment.yaml"
@@ -49,7 +54,8 @@ func TestTheDeploymentOfTheSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Errorf("the Deployment has changed, which replaces every Pod of every WebApp; if it must, run go test with -update. It is\n%s", got)
+		t.Errorf("the Deployment has changed, which replaces every Pod of every WebApp; if it must, run go test with "+
+			"-update. It is\n%s", got)
 	}
 }
 
@@ -70,7 +76,8 @@ func podOfApp(t *testing.T, app *v1alpha1.WebApp, given projection) corev1.PodSp
 // Each field that the restricted Pod Security Standard requires is checked.
 func TestPodsAreRestricted(t *testing.T) {
 	pod := podOfApp(t, sample(t), fromOrders)
-	if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser != nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+	if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser != nil ||
+		s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 		t.Errorf("Pod %+v", s)
 	}
 	if pod.HostNetwork || pod.HostPID || pod.HostIPC || len(pod.InitContainers) > 0 {
@@ -83,7 +90,8 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 	for _, c := range pod.Containers {
 		s := c.SecurityContext
-		if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Privileged != nil || len(s.Capabilities.Add) > 0 ||
+		if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Privileged != nil ||
+			len(s.Capabilities.Add) > 0 ||
 			len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" || c.Ports[0].HostPort != 0 {
 			t.Errorf("container %s: %+v", c.Name, s)
 		}
@@ -103,7 +111,10 @@ func TestTheEnvironmentHasBindingsFirstAndTheSpecWins(t *testing.T) {
 		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
 		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "s", Key: "k"}}},
 	}
-	app.Spec.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}}}
+	app.Spec.EnvFrom = []v1alpha1.WebAppEnvFrom{
+		{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"},
+		{ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}},
+	}
 	c := podOfApp(t, app, fromOrders).Containers[0]
 	var got []string
 	for _, e := range c.Env {
@@ -115,11 +126,13 @@ func TestTheEnvironmentHasBindingsFirstAndTheSpecWins(t *testing.T) {
 		}
 		got = append(got, one)
 	}
-	const want = "ORDERS_URL=secret orders-binding/url, QUEUE=$(ORDERS_URL), ORDERS_ARN=mine, EMPTY=, TOKEN=secret s/k, COLOUR=config s/k"
+	const want = "ORDERS_URL=secret orders-binding/url, QUEUE=$(ORDERS_URL), ORDERS_ARN=mine, EMPTY=, TOKEN=secret " +
+		"s/k, COLOUR=config s/k"
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("got %s", text)
 	}
-	if f := c.EnvFrom; len(f) != 2 || f[0].Prefix != "ALL_" || f[0].SecretRef.Name != "all" || f[1].ConfigMapRef.Name != "more" {
+	if f := c.EnvFrom; len(f) != 2 || f[0].Prefix != "ALL_" || f[0].SecretRef.Name != "all" ||
+		f[1].ConfigMapRef.Name != "more" {
 		t.Errorf("envFrom %+v", f)
 	}
 }
@@ -158,7 +171,9 @@ func TestResources(t *testing.T) {
 				}
 				return ""
 			}
-			if a, b, c, d := text(got.Requests, "cpu"), text(got.Requests, "memory"), text(got.Limits, "cpu"), text(got.Limits, "memory"); a != row.cpu || b != row.memory || c != row.limitOfCPU || d != row.limitOfMemory {
+			if a, b, c, d := text(got.Requests, "cpu"), text(got.Requests, "memory"), text(got.Limits, "cpu"),
+				text(got.Limits, "memory"); a != row.cpu || b != row.memory || c != row.limitOfCPU ||
+				d != row.limitOfMemory {
 				t.Errorf("requests %s %s, limits %s %s", a, b, c, d)
 			}
 		})
@@ -180,11 +195,16 @@ func TestProbes(t *testing.T) {
 			&v1alpha1.WebAppProbes{Readiness: &v1alpha1.WebAppProbe{Path: "/ready", Port: 9090, PeriodSeconds: 1}},
 			v1alpha1.WebAppProbe{Path: "/ready", Port: 9090, PeriodSeconds: 1, TimeoutSeconds: 3, FailureThreshold: 3},
 			v1alpha1.WebAppProbe{Port: 8080, PeriodSeconds: 10, TimeoutSeconds: 3, FailureThreshold: 6},
-			v1alpha1.WebAppProbe{Path: "/ready", Port: 9090, PeriodSeconds: 2, TimeoutSeconds: 3, FailureThreshold: 150},
+			v1alpha1.WebAppProbe{
+				Path: "/ready", Port: 9090, PeriodSeconds: 2, TimeoutSeconds: 3,
+				FailureThreshold: 150,
+			},
 		},
 		"a startup probe of its own does not": {
 			&v1alpha1.WebAppProbes{
-				Readiness: &v1alpha1.WebAppProbe{Path: "/ready", Port: 9090}, Liveness: &v1alpha1.WebAppProbe{Path: "/live", TimeoutSeconds: 9},
+				Readiness: &v1alpha1.WebAppProbe{Path: "/ready", Port: 9090}, Liveness: &v1alpha1.WebAppProbe{
+					Path: "/live", TimeoutSeconds: 9,
+				},
 				Startup: &v1alpha1.WebAppProbe{FailureThreshold: 7},
 			},
 			v1alpha1.WebAppProbe{Path: "/ready", Port: 9090, PeriodSeconds: 5, TimeoutSeconds: 3, FailureThreshold: 3},

@@ -45,7 +45,8 @@ func (r *reconciliation) ensureRoute(ctx context.Context) (string, error) {
 		return "", r.objects.Delete(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.app.Name}})
 	}
 	if off != "" {
-		return "", engine.Blocked(v1alpha1.ReasonHostnamesOff, "this cluster gives no hostnames: %s. Ask a platform admin, or remove expose", off)
+		return "", engine.Blocked(v1alpha1.ReasonHostnamesOff, "this cluster gives no hostnames: %s. Ask a platform "+
+			"admin, or remove expose", off)
 	}
 	name := r.app.Spec.Expose.Hostname
 	address, err := r.Routes.Address(ctx, r.app.Namespace, name)
@@ -53,9 +54,11 @@ func (r *reconciliation) ensureRoute(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("look up the GatewayHostnameRequest %s: %w", name, err)
 	case !address.Found:
-		return "", engine.Blocked(v1alpha1.ReasonHostnameNotFound, "there is no GatewayHostnameRequest %s in this namespace; request it, or remove expose", name)
+		return "", engine.Blocked(v1alpha1.ReasonHostnameNotFound, "there is no GatewayHostnameRequest %s in this "+
+			"namespace; request it, or remove expose", name)
 	case address.Deleting:
-		return "", engine.Blocked(v1alpha1.ReasonHostnameNotFound, "the GatewayHostnameRequest %s is being deleted; name another one, or remove expose", name)
+		return "", engine.Blocked(v1alpha1.ReasonHostnameNotFound, "the GatewayHostnameRequest %s is being deleted; "+
+			"name another one, or remove expose", name)
 	}
 	r.address = address
 	if address.Parent == nil {
@@ -71,9 +74,11 @@ func route(app *v1alpha1.WebApp, to Address) *gatewayac.HTTPRouteApplyConfigurat
 	p := to.Parent
 	return gatewayac.HTTPRoute(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(gatewayac.HTTPRouteSpec().
 		WithParentRefs(gatewayac.ParentReference().WithGroup(gatewayv1.Group(p.Group)).WithKind(gatewayv1.Kind(p.Kind)).
-			WithNamespace(gatewayv1.Namespace(p.Namespace)).WithName(gatewayv1.ObjectName(p.Name)).WithSectionName(gatewayv1.SectionName(p.SectionName))).
+			WithNamespace(gatewayv1.Namespace(p.Namespace)).WithName(gatewayv1.ObjectName(p.Name)).WithSectionName(
+			gatewayv1.SectionName(p.SectionName))).
 		WithHostnames(gatewayv1.Hostname(to.Hostname)).
-		WithRules(gatewayac.HTTPRouteRule().WithBackendRefs(gatewayac.HTTPBackendRef().WithName(gatewayv1.ObjectName(app.Name)).WithPort(80))))
+		WithRules(gatewayac.HTTPRouteRule().WithBackendRefs(
+			gatewayac.HTTPBackendRef().WithName(gatewayv1.ObjectName(app.Name)).WithPort(80))))
 }
 
 // checkExposed waits until the application answers at the hostname.
@@ -86,20 +91,26 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if r.http.UID == "" {
-		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
+		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback,
+			"waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	c := r.accepted()
 	switch {
 	case r.address.Closed != "":
-		return "", engine.Blocked(r.address.Closed, "the GatewayHostnameRequest %s is closed: %s", name, r.address.ClosedBy)
+		return "", engine.Blocked(r.address.Closed, "the GatewayHostnameRequest %s is closed: %s", name,
+			r.address.ClosedBy)
 	case c == nil || c.ObservedGeneration != r.http.Generation:
-		return "", engine.Wait(v1alpha1.ReasonRoutePending, watchFallback, "the load balancer controller has not taken up the route yet")
+		return "", engine.Wait(v1alpha1.ReasonRoutePending, watchFallback,
+			"the load balancer controller has not taken up the route yet")
 	case c.Status != metav1.ConditionTrue && c.Message == "":
-		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s", c.Reason)
+		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s",
+			c.Reason)
 	case c.Status != metav1.ConditionTrue:
-		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
+		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s: %s",
+			c.Reason, c.Message)
 	case !r.address.Ready:
-		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
+		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback,
+			"waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	return r.answers(ctx)
 }
@@ -116,7 +127,8 @@ func (r *reconciliation) answers(ctx context.Context) (string, error) {
 	case state.deployment.UID != "" && state.wantedReplicas() == 0:
 		return r.address.Hostname + " leads to it, and no replica is asked for: every request is answered with 503", nil
 	}
-	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, watchFallback, "%s leads to it; it answers as soon as a replica is available", r.address.Hostname)
+	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, watchFallback,
+		"%s leads to it; it answers as soon as a replica is available", r.address.Hostname)
 }
 
 // lookUpRoute reads the address and the route if this pass did not reach the step that does so.
@@ -145,7 +157,8 @@ func (r *reconciliation) url(pass *engine.Pass) string {
 		switch {
 		case status == metav1.ConditionTrue && r.address.URL != "":
 			return r.address.URL
-		case status != metav1.ConditionFalse, was != "" && was == r.address.URL && reason != v1alpha1.ReasonRouteRefused && r.address.Closed == "":
+		case status != metav1.ConditionFalse, was != "" && was == r.address.URL &&
+			reason != v1alpha1.ReasonRouteRefused && r.address.Closed == "":
 			return was
 		}
 	}
@@ -168,7 +181,8 @@ func stepIs(pass *engine.Pass, step string, is metav1.ConditionStatus) bool {
 func (r *reconciliation) accepted() *metav1.Condition {
 	p := r.address.Parent
 	i := slices.IndexFunc(r.http.Status.Parents, func(s gatewayv1.RouteParentStatus) bool {
-		return string(s.ParentRef.Name) == p.Name && s.ParentRef.Namespace != nil && string(*s.ParentRef.Namespace) == p.Namespace
+		return string(s.ParentRef.Name) == p.Name && s.ParentRef.Namespace != nil &&
+			string(*s.ParentRef.Namespace) == p.Namespace
 	})
 	if i < 0 {
 		return nil

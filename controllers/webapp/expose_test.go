@@ -60,11 +60,15 @@ func serving(t *testing.T) *life {
 
 func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 	const url, inCluster = "https://shop.example.com", "http://shop.payments.svc"
-	const answers, rolled = "True Done it answers at shop.example.com", "True Done 1 replica of registry.example.com/shop:1.0.0"
+	const answers, rolled = "True Done it answers at shop.example.com",
+		"True Done 1 replica of registry.example.com/shop:1.0.0"
 	leaving := func(_ context.Context, _, _, _ string) (webapp.BoundResource, error) {
 		return webapp.BoundResource{Named: webapp.Named{Found: true, Deleting: true}}, nil
 	}
-	address := webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: url, Parent: listener}
+	address := webapp.Address{
+		Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: url,
+		Parent: listener,
+	}
 	for name, row := range map[string]struct {
 		happens  func(*life, *webapp.Reconciler)
 		reason   string
@@ -78,8 +82,14 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 				l.app.Generation++
 				l.app.Spec.Image = "registry.example.com/shop:bad"
 				_ = l.sync() // creates it
-				hangs := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
-				l.controller("2", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{hangs}})
+				hangs := appsv1.DeploymentCondition{
+					Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse,
+					Reason: "ProgressDeadlineExceeded",
+				}
+				l.controller("2", appsv1.DeploymentStatus{
+					Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1,
+					Conditions: []appsv1.DeploymentCondition{hangs},
+				})
 			},
 			"ProgressDeadlineExceeded", url, answers,
 			"False ProgressDeadlineExceeded no progress in 300 seconds: 1 replica updated, 1 old to go",
@@ -87,14 +97,17 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 		},
 		"a binding is being deleted": {
 			func(_ *life, w *webapp.Reconciler) { w.Bound = leaving },
-			"BindingNotFound", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+			"BindingNotFound", url, answers, rolled,
+			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"a binding is being deleted, and the Pods fail without it": {
 			func(l *life, w *webapp.Reconciler) {
 				w.Bound = leaving
 				l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1})
 			},
-			"BindingNotFound", url, "False MinimumReplicasUnavailable shop.example.com leads to it; it answers as soon as a replica is available", "False RollingOut 0 of 1 replica available", "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+			"BindingNotFound", url, "False MinimumReplicasUnavailable shop.example.com leads to it; it answers as " +
+				"soon as a replica is available", "False RollingOut 0 of 1 replica available",
+			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"a binding is being deleted while another image is asked for": {
 			func(l *life, w *webapp.Reconciler) {
@@ -102,7 +115,8 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 				l.app.Generation++
 				l.app.Spec.Image = "registry.example.com/shop:2.0.0"
 			},
-			"BindingNotFound", url, answers, "Unknown Waiting waiting for BindingsReady", "Unknown Waiting waiting for BindingsReady",
+			"BindingNotFound", url, answers, "Unknown Waiting waiting for BindingsReady",
+			"Unknown Waiting waiting for BindingsReady",
 		},
 		"the API server fails early": {
 			func(l *life, _ *webapp.Reconciler) {
@@ -140,14 +154,16 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 				address.Ready, address.State = false, "ACM renews the certificate"
 				w.Routes = routes(address)
 			},
-			"WaitingForHostname", url, "False WaitingForHostname waiting for the GatewayHostnameRequest shop: ACM renews the certificate", rolled,
+			"WaitingForHostname", url, "False WaitingForHostname waiting for the GatewayHostnameRequest shop: ACM " +
+				"renews the certificate", rolled,
 			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the hostname is being deleted": {
 			func(_ *life, w *webapp.Reconciler) {
 				w.Routes = routes(webapp.Address{Named: webapp.Named{Found: true, Deleting: true}})
 			},
-			"HostnameNotFound", inCluster, "Unknown Waiting waiting for RouteReady", rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+			"HostnameNotFound", inCluster, "Unknown Waiting waiting for RouteReady", rolled,
+			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the route is refused": {
 			func(l *life, _ *webapp.Reconciler) {
@@ -157,7 +173,8 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 					l.t.Fatal(err)
 				}
 			},
-			"RouteRefused", inCluster, "False RouteRefused the load balancer controller refuses the route: NotAllowedByListeners: no", rolled,
+			"RouteRefused", inCluster, "False RouteRefused the load balancer controller refuses the route: " +
+				"NotAllowedByListeners: no", rolled,
 			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 	} {
@@ -166,13 +183,17 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			rec := work(l.Cluster).(webapp.Reconciler)
 			row.happens(l, &rec)
 			err := l.with(rec)
-			if wait, _ := engine.AsWait(err); err == nil || wait != nil && wait.Reason != row.reason || wait == nil && row.reason != "" {
+			if wait, _ := engine.AsWait(err); err == nil || wait != nil && wait.Reason != row.reason ||
+				wait == nil && row.reason != "" {
 				t.Errorf("outcome %v, want %s", err, row.reason)
 			}
 			if l.app.Status.URL != row.url {
 				t.Errorf("the URL is %s, want %s", l.app.Status.URL, row.url)
 			}
-			for step, want := range map[string]string{v1alpha1.StepExposed: row.exposed, v1alpha1.StepRolledOut: row.rolled, v1alpha1.StepDeployment: row.deployed} {
+			for step, want := range map[string]string{
+				v1alpha1.StepExposed:   row.exposed,
+				v1alpha1.StepRolledOut: row.rolled, v1alpha1.StepDeployment: row.deployed,
+			} {
 				if got := l.told(step); got != want {
 					t.Errorf("%s is %q, want %q", step, got, want)
 				}
@@ -182,7 +203,10 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 }
 
 func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
-	ready := webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}
+	ready := webapp.Address{
+		Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com",
+		URL: "https://shop.example.com", Parent: listener,
+	}
 	for name, row := range map[string]struct {
 		routes       webapp.Routes
 		reason, text string
@@ -202,7 +226,8 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 			"the GatewayHostnameRequest shop is being deleted; name another one, or remove expose", false,
 		},
 		"one without a listener": {
-			routes(webapp.Address{Named: webapp.Named{Found: true, State: "ACM looks for the record"}}), "WaitingForHostname",
+			routes(webapp.Address{Named: webapp.Named{Found: true, State: "ACM looks for the record"}}),
+			"WaitingForHostname",
 			"waiting for the GatewayHostnameRequest shop: ACM looks for the record", false,
 		},
 		"a route that nobody has looked at": {
@@ -247,7 +272,8 @@ func TestTheURLIsTheHostnameOnceItAnswers(t *testing.T) {
 	if err := l.sync(); err != nil || l.app.Status.URL != "https://shop.example.com" {
 		t.Errorf("%v, URL %s", err, l.app.Status.URL)
 	}
-	if len(r.Spec.Hostnames) != 1 || r.Spec.Hostnames[0] != "shop.example.com" || string(r.Spec.ParentRefs[0].Name) != listener.Name {
+	if len(r.Spec.Hostnames) != 1 || r.Spec.Hostnames[0] != "shop.example.com" ||
+		string(r.Spec.ParentRefs[0].Name) != listener.Name {
 		t.Errorf("route %+v", r.Spec)
 	}
 }

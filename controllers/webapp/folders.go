@@ -35,13 +35,18 @@ func (r *reconciliation) checkRoot() error {
 		return nil
 	}
 	for _, e := range r.app.Spec.Env {
-		if e.Name == rootVariable && (e.ValueFrom != nil || !strings.HasPrefix(e.Value, "/") || strings.ContainsAny(e.Value, ":$")) {
-			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the variable %s says where the files of bindings are, and has to be an absolute path, without colons and variables in it; correct it in spec.env, or leave it out for %s", rootVariable, bindingRoot)
+		if e.Name == rootVariable && (e.ValueFrom != nil || !strings.HasPrefix(e.Value, "/") ||
+			strings.ContainsAny(e.Value, ":$")) {
+			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the variable %s says where the files of bindings are, "+
+				"and has to be an absolute path, without colons and variables in it; correct it in spec.env, or "+
+				"leave it out for %s", rootVariable, bindingRoot)
 		}
 	}
 	for _, f := range r.given.folders {
 		if path.Join(rootOf(r.app), f.name) == "/tmp" {
-			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the files of the binding to %s %s would be in /tmp, where the application writes; set another files.folder, or another %s", f.of.Kind, f.of.Name, rootVariable)
+			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the files of the binding to %s %s would be in /tmp, "+
+				"where the application writes; set another files.folder, or another %s", f.of.Kind, f.of.Name,
+				rootVariable)
 		}
 	}
 	return nil
@@ -52,7 +57,9 @@ func mountFolders(pod *coreac.PodSpecApplyConfiguration, app *v1alpha1.WebApp, f
 	for _, f := range folders {
 		sum := sha256.Sum256([]byte(f.name))
 		volume := "binding-" + hex.EncodeToString(sum[:4])
-		pod.WithVolumes(coreac.Volume().WithName(volume).WithSecret(coreac.SecretVolumeSource().WithSecretName(f.secret)))
-		pod.Containers[0].WithVolumeMounts(coreac.VolumeMount().WithName(volume).WithMountPath(path.Join(rootOf(app), f.name)).WithReadOnly(true))
+		pod.WithVolumes(coreac.Volume().WithName(volume).WithSecret(
+			coreac.SecretVolumeSource().WithSecretName(f.secret)))
+		pod.Containers[0].WithVolumeMounts(coreac.VolumeMount().WithName(volume).WithMountPath(
+			path.Join(rootOf(app), f.name)).WithReadOnly(true))
 	}
 }

@@ -14,7 +14,10 @@ func folderOf(t *testing.T, bindings ...v1alpha1.WebAppBinding) (projection, err
 	t.Helper()
 	var given projection
 	for _, b := range bindings {
-		if err := given.add(b, &v1alpha1.Binding{Name: b.Name + "-binding", Keys: []string{"type", "url"}, ResourceVersion: "7"}); err != nil {
+		if err := given.add(b, &v1alpha1.Binding{
+			Name: b.Name + "-binding", Keys: []string{"type", "url"},
+			ResourceVersion: "7",
+		}); err != nil {
 			return given, err
 		}
 	}
@@ -25,22 +28,29 @@ func TestDetailsAsFiles(t *testing.T) {
 	files := func(kind string, f v1alpha1.WebAppBindingFiles) v1alpha1.WebAppBinding {
 		return v1alpha1.WebAppBinding{Kind: kind, Name: "orders", Files: &f}
 	}
-	given, err := folderOf(t, files("SQSQueue", v1alpha1.WebAppBindingFiles{}), files("S3Bucket", v1alpha1.WebAppBindingFiles{Folder: "files", OnChange: v1alpha1.OnChangeReload}))
+	given, err := folderOf(t, files("SQSQueue", v1alpha1.WebAppBindingFiles{}),
+		files("S3Bucket", v1alpha1.WebAppBindingFiles{Folder: "files", OnChange: v1alpha1.OnChangeReload}))
 	if err != nil || len(given.variables) != 0 || len(given.folders) != 2 {
 		t.Fatalf("%+v, %v", given, err)
 	}
-	for i, want := range []folder{{name: "orders", secret: "orders-binding", version: "7"}, {name: "files", secret: "orders-binding", version: "7", reload: true}} {
+	for i, want := range []folder{
+		{name: "orders", secret: "orders-binding", version: "7"},
+		{name: "files", secret: "orders-binding", version: "7", reload: true},
+	} {
 		got := given.folders[i]
 		if got.of = (v1alpha1.WebAppBinding{}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	_, err = folderOf(t, files("SQSQueue", v1alpha1.WebAppBindingFiles{}), files("S3Bucket", v1alpha1.WebAppBindingFiles{}))
-	if err == nil || err.Error() != "the bindings to SQSQueue orders and S3Bucket orders both give the folder orders; give one of them another folder" {
+	_, err = folderOf(t, files("SQSQueue", v1alpha1.WebAppBindingFiles{}),
+		files("S3Bucket", v1alpha1.WebAppBindingFiles{}))
+	if err == nil || err.Error() != "the bindings to SQSQueue orders and S3Bucket orders both give the folder "+
+		"orders; give one of them another folder" {
 		t.Error(err)
 	}
 	r := &reconciliation{app: sample(t), given: given}
-	if got := r.bound(); len(got) != 2 || got[1].Kind != "S3Bucket" || got[1].ResourceVersion != "7" || got[1].Folder != "/bindings/files" {
+	if got := r.bound(); len(got) != 2 || got[1].Kind != "S3Bucket" || got[1].ResourceVersion != "7" ||
+		got[1].Folder != "/bindings/files" {
 		t.Errorf("in use: %+v", got)
 	}
 }
@@ -50,7 +60,8 @@ func TestPodsThatReadAgainStay(t *testing.T) {
 	of := func(version string, reload bool) string {
 		return projection{folders: []folder{{name: "orders", secret: "s", version: version, reload: reload}}}.checksum()
 	}
-	if of("1", true) != "" || of("1", true) != of("2", true) || of("1", false) == of("2", false) || of("1", false) == "" {
+	if of("1", true) != "" || of("1", true) != of("2", true) || of("1", false) == of("2", false) ||
+		of("1", false) == "" {
 		t.Errorf("%q %q %q %q", of("1", true), of("2", true), of("1", false), of("2", false))
 	}
 }
@@ -65,11 +76,14 @@ func TestFoldersAreMountedBelowTheRoot(t *testing.T) {
 	} {
 		app := sample(t)
 		app.Spec.Env = row.env
-		pod := podOfApp(t, app, projection{folders: []folder{{name: "orders", secret: "orders-binding"}, {name: "a.b", secret: "files-binding"}}})
+		pod := podOfApp(t, app, projection{
+			folders: []folder{{name: "orders", secret: "orders-binding"}, {name: "a.b", secret: "files-binding"}},
+		})
 		var mounts, roots []string
 		for _, m := range pod.Containers[0].VolumeMounts[1:] {
 			mounts = append(mounts, m.MountPath)
-			if v := volumeOf(pod, m.Name); v == nil || v.Secret == nil || !m.ReadOnly || len(v.Secret.Items) > 0 || len(m.Name) > 63 || strings.ContainsAny(m.Name, "._") {
+			if v := volumeOf(pod, m.Name); v == nil || v.Secret == nil || !m.ReadOnly || len(v.Secret.Items) > 0 ||
+				len(m.Name) > 63 || strings.ContainsAny(m.Name, "._") {
 				t.Errorf("%s: volume %+v of mount %+v", name, v, m)
 			}
 		}
@@ -78,7 +92,8 @@ func TestFoldersAreMountedBelowTheRoot(t *testing.T) {
 				roots = append(roots, e.Value)
 			}
 		}
-		if strings.Join(mounts, " ") != row.root+"/orders "+row.root+"/a.b" || len(roots) != 1 || roots[0] != row.value {
+		if strings.Join(mounts, " ") != row.root+"/orders "+row.root+"/a.b" || len(roots) != 1 ||
+			roots[0] != row.value {
 			t.Errorf("%s: mounts %v, %s %v", name, mounts, rootVariable, roots)
 		}
 	}

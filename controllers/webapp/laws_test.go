@@ -38,12 +38,17 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 	s := runtime.NewScheme()
 	for group, types := range map[schema.GroupVersion][]runtime.Object{
 		corev1.SchemeGroupVersion: {
-			&corev1.Pod{}, &corev1.PodList{}, &corev1.Service{}, &corev1.ServiceList{}, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}, &corev1.Secret{},
+			&corev1.Pod{}, &corev1.PodList{}, &corev1.Service{}, &corev1.ServiceList{}, &corev1.ServiceAccount{},
+			&corev1.ServiceAccountList{}, &corev1.Secret{},
 		},
-		appsv1.SchemeGroupVersion:                   {&appsv1.Deployment{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSet{}, &appsv1.ReplicaSetList{}},
-		policyv1.SchemeGroupVersion:                 {&policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
-		autoscalingv2.SchemeGroupVersion:            {&autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscalerList{}},
-		v1alpha1.GroupVersion:                       {&v1alpha1.WebApp{}, &v1alpha1.WebAppList{}, &v1alpha1.AccessBinding{}, &v1alpha1.AccessBindingList{}, &v1alpha1.DatabaseUser{}, &v1alpha1.DatabaseUserList{}},
+		appsv1.SchemeGroupVersion:        {&appsv1.Deployment{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSet{}, &appsv1.ReplicaSetList{}},
+		policyv1.SchemeGroupVersion:      {&policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
+		autoscalingv2.SchemeGroupVersion: {&autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscalerList{}},
+		v1alpha1.GroupVersion: {
+			&v1alpha1.WebApp{}, &v1alpha1.WebAppList{},
+			&v1alpha1.AccessBinding{}, &v1alpha1.AccessBindingList{}, &v1alpha1.DatabaseUser{},
+			&v1alpha1.DatabaseUserList{},
+		},
 		{Group: gatewayv1.GroupName, Version: "v1"}: {&gatewayv1.HTTPRoute{}, &gatewayv1.HTTPRouteList{}},
 	} {
 		s.AddKnownTypes(group, types...)
@@ -55,7 +60,9 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 // indexed adds the indexes that the operator's cache has.
 func indexed(b *fake.ClientBuilder) {
 	of := func(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelWebApp]} }
-	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &gatewayv1.HTTPRoute{})
+	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(
+		&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &v1alpha1.AccessBinding{},
+		&v1alpha1.DatabaseUser{}, &gatewayv1.HTTPRoute{})
 }
 
 // topic returns a topic of this AWSProvider that exists in AWS.
@@ -71,18 +78,26 @@ func work(c *stepstest.Cluster) engine.KindReconciler[app] {
 	return webapp.Reconciler{
 		Applier: apply.Applier{Client: c.Client(), APIReader: c.APIReader()},
 		Bound: func(_ context.Context, kind, _, name string) (webapp.BoundResource, error) {
-			found := webapp.BoundResource{Named: webapp.Named{Found: true, Ready: true}, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}
+			found := webapp.BoundResource{Named: webapp.Named{Found: true, Ready: true}, Binding: &v1alpha1.Binding{
+				Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7",
+			}}
 			if kind == v1alpha1.KindSNSTopic {
 				found.Object = topic("main")
 			}
 			return found, nil
 		},
 		GivesRights: func(context.Context, string) (bool, error) { return true, nil },
-		Routes:      routes(webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
+		Routes: routes(webapp.Address{
+			Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com",
+			URL: "https://shop.example.com", Parent: listener,
+		}),
 	}
 }
 
-var listener = &v1alpha1.HostnameParentRef{Group: gatewayv1.GroupName, Kind: "ListenerSet", Namespace: "portico-gateways", Name: "dc-1", SectionName: "https"}
+var listener = &v1alpha1.HostnameParentRef{
+	Group: gatewayv1.GroupName, Kind: "ListenerSet",
+	Namespace: "portico-gateways", Name: "dc-1", SectionName: "https",
+}
 
 // routes returns the same address for every name.
 func routes(a webapp.Address) webapp.Routes {
@@ -116,9 +131,12 @@ func accept(t *testing.T, c *stepstest.Cluster) {
 func says(r *gatewayv1.HTTPRoute, accepted metav1.ConditionStatus) {
 	r.Status.Parents = nil
 	for _, p := range r.Spec.ParentRefs {
-		r.Status.Parents = append(r.Status.Parents, gatewayv1.RouteParentStatus{ParentRef: p, ControllerName: "gateway.k8s.aws/alb", Conditions: []metav1.Condition{{
-			Type: string(gatewayv1.RouteConditionAccepted), Status: accepted, ObservedGeneration: r.Generation, Reason: "NotAllowedByListeners", Message: "no",
-		}}})
+		r.Status.Parents = append(r.Status.Parents, gatewayv1.RouteParentStatus{
+			ParentRef: p, ControllerName: "gateway.k8s.aws/alb", Conditions: []metav1.Condition{{
+				Type: string(gatewayv1.RouteConditionAccepted), Status: accepted, ObservedGeneration: r.Generation,
+				Reason: "NotAllowedByListeners", Message: "no",
+			}},
+		})
 	}
 }
 
@@ -159,7 +177,9 @@ var (
 )
 
 func shop(change func(*v1alpha1.WebAppSpec)) app {
-	a := &v1alpha1.WebApp{ObjectMeta: at("shop"), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0", Replicas: new(int32(1)), Port: 8080}}
+	a := &v1alpha1.WebApp{ObjectMeta: at("shop"), Spec: v1alpha1.WebAppSpec{
+		Image: "registry.example.com/shop:1.0.0", Replicas: new(int32(1)), Port: 8080,
+	}}
 	a.UID = "shop-uid"
 	if change != nil {
 		change(&a.Spec)
@@ -177,14 +197,22 @@ func everything(s *v1alpha1.WebAppSpec) {
 		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
 		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "settings", Key: "token"}}},
 	}
-	s.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}}}
+	s.EnvFrom = []v1alpha1.WebAppEnvFrom{
+		{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"},
+		{ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}},
+	}
 	s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}
 	s.Resources = &v1alpha1.WebAppResources{
-		Requests: &v1alpha1.WebAppQuantities{CPU: new(resource.MustParse("1500m")), Memory: new(resource.MustParse("1024Mi"))},
-		Limits:   &v1alpha1.WebAppQuantities{CPU: new(resource.MustParse("2000m")), Memory: new(resource.MustParse("2048Mi"))},
+		Requests: &v1alpha1.WebAppQuantities{
+			CPU: new(resource.MustParse("1500m")), Memory: new(resource.MustParse("1024Mi")),
+		},
+		Limits: &v1alpha1.WebAppQuantities{
+			CPU: new(resource.MustParse("2000m")), Memory: new(resource.MustParse("2048Mi")),
+		},
 	}
 	s.Probes = &v1alpha1.WebAppProbes{
-		Readiness: &v1alpha1.WebAppProbe{Path: "/ready"}, Liveness: &v1alpha1.WebAppProbe{Port: 9091}, Startup: &v1alpha1.WebAppProbe{Path: "/start", FailureThreshold: 9},
+		Readiness: &v1alpha1.WebAppProbe{Path: "/ready"}, Liveness: &v1alpha1.WebAppProbe{Port: 9091},
+		Startup: &v1alpha1.WebAppProbe{Path: "/start", FailureThreshold: 9},
 	}
 	s.Command, s.Args = []string{"/app"}, []string{"-v", "serve"}
 	s.ImagePullSecrets = []v1alpha1.LocalRef{{Name: "registry"}, {Name: "mirror"}}
@@ -200,7 +228,9 @@ func TestAWebAppKeepsTheLawsOfSteps(t *testing.T) {
 	}}
 	for name, c := range map[string]stepstest.Case[app]{
 		"only a name and an image": {
-			Owner: shop(nil), Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{account, service, deployment},
+			Owner: shop(nil), Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{
+				account, service, deployment,
+			},
 			Edits: map[string]edit{"another image": image, "a restart": restart},
 		},
 		"everything": {
@@ -211,7 +241,9 @@ func TestAWebAppKeepsTheLawsOfSteps(t *testing.T) {
 			Owner: shop(func(s *v1alpha1.WebAppSpec) {
 				s.Autoscaling = &v1alpha1.WebAppAutoscaling{Min: 2, Max: 5, TargetCPU: 70}
 			}),
-			Makes: []client.Object{account, service, deployment, budget, scaler}, Repaired: []client.Object{account, service, deployment},
+			Makes: []client.Object{account, service, deployment, budget, scaler}, Repaired: []client.Object{
+				account, service, deployment,
+			},
 			Edits: map[string]edit{
 				"other limits": {Do: func(a app) { a.Spec.Autoscaling.Max, a.Spec.Autoscaling.TargetCPU = 9, 50 }},
 				"by hand":      {Do: func(a app) { a.Spec.Autoscaling, a.Spec.Replicas = nil, new(int32(2)) }, Gone: []client.Object{scaler}},
@@ -219,15 +251,24 @@ func TestAWebAppKeepsTheLawsOfSteps(t *testing.T) {
 		},
 		"bound": {
 			Owner: shop(func(s *v1alpha1.WebAppSpec) {
-				s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}, {Kind: "S3Bucket", Name: "invoices", Prefix: "FILES"}}
+				s.Bindings = []v1alpha1.WebAppBinding{
+					{Kind: "SQSQueue", Name: "orders"},
+					{Kind: "S3Bucket", Name: "invoices", Prefix: "FILES"},
+				}
 			}),
-			Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{account, service, deployment},
+			Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{
+				account, service, deployment,
+			},
 			Edits: map[string]edit{"unbound": {Do: func(a app) { a.Spec.Bindings = nil }}},
 		},
 		"exposed": {
 			Owner: shop(func(s *v1alpha1.WebAppSpec) { s.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"} }),
-			Makes: []client.Object{account, service, httpRoute, deployment}, Repaired: []client.Object{account, service, httpRoute, deployment},
-			Edits: map[string]edit{"not any more": {Do: func(a app) { a.Spec.Expose = nil }, Gone: []client.Object{httpRoute}}},
+			Makes: []client.Object{account, service, httpRoute, deployment}, Repaired: []client.Object{
+				account, service, httpRoute, deployment,
+			},
+			Edits: map[string]edit{"not any more": {Do: func(a app) { a.Spec.Expose = nil }, Gone: []client.Object{
+				httpRoute,
+			}}},
 		},
 	} {
 		c.Scheme, c.Build, c.Reconciler, c.Settle = schemeOf(t), indexed, work, accept

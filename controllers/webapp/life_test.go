@@ -47,10 +47,15 @@ func (l *life) with(rec webapp.Reconciler) error {
 	l.pass = engine.NewPass(nil)
 	err := rec.Reconcile(l.t.Context(), l.app, l.pass)
 	for _, kind := range []string{
-		v1alpha1.StepServiceAccount, v1alpha1.StepService, v1alpha1.StepRoute, v1alpha1.StepBindings, v1alpha1.StepDeployment, v1alpha1.StepScaled, v1alpha1.StepRolledOut, v1alpha1.StepExposed,
+		v1alpha1.StepServiceAccount, v1alpha1.StepService, v1alpha1.StepRoute, v1alpha1.StepBindings,
+		v1alpha1.StepDeployment, v1alpha1.StepScaled, v1alpha1.StepRolledOut, v1alpha1.StepExposed,
 	} {
 		if status, reason, text := l.pass.Condition(kind); status != "" {
-			meta.SetStatusCondition(&l.app.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: text, ObservedGeneration: l.app.Generation})
+			meta.SetStatusCondition(&l.app.Status.Conditions,
+				metav1.Condition{
+					Type: kind, Status: status, Reason: reason, Message: text,
+					ObservedGeneration: l.app.Generation,
+				})
 		}
 	}
 	return err
@@ -122,7 +127,9 @@ func (l *life) version(name, revision, image string, available int32) *appsv1.Re
 
 func (l *life) pod(set *appsv1.ReplicaSet, status corev1.ContainerStatus) {
 	l.t.Helper()
-	pod := &corev1.Pod{ObjectMeta: at(set.Name + "-1"), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status}}}
+	pod := &corev1.Pod{ObjectMeta: at(set.Name + "-1"), Status: corev1.PodStatus{
+		ContainerStatuses: []corev1.ContainerStatus{status},
+	}}
 	pod.Labels, pod.OwnerReferences = map[string]string{v1alpha1.LabelWebApp: "shop"}, owner(set.UID)
 	if err := l.Create(l.t.Context(), pod); err != nil {
 		l.t.Fatal(err)
@@ -135,23 +142,34 @@ func TestARolloutThatHangsIsExplained(t *testing.T) {
 	if got := l.marked("Progressing"); got != "True RollingOut 0 of 1 replica updated" {
 		t.Errorf("Progressing is %q", got)
 	}
-	if l.app.Status.URL != "http://shop.payments.svc" || l.app.Status.Availability != "0/1" || l.app.Status.Image != "" || l.app.Status.Selector != "portico.dev/webapp=shop" {
+	if l.app.Status.URL != "http://shop.payments.svc" || l.app.Status.Availability != "0/1" ||
+		l.app.Status.Image != "" || l.app.Status.Selector != "portico.dev/webapp=shop" {
 		t.Errorf("status %+v", l.app.Status)
 	}
 	l.version("shop-1", "1", "registry.example.com/shop:0.9.0", 1)
 	next := l.version("shop-2", "2", l.app.Spec.Image, 0)
 	l.version("foreign", "9", "evil", 1)
 	foreign := &appsv1.ReplicaSet{ObjectMeta: at("foreign")}
-	if err := l.Others.Patch(t.Context(), foreign, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))); err != nil {
+	if err := l.Others.Patch(t.Context(), foreign,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}
-	l.controller("2", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{available}})
-	l.pod(next, corev1.ContainerStatus{Name: "app", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no database\n"}}})
-	const text = "1 replica updated, 1 old to go; the container app of Pod shop-2-1 exits with code 1, again and again; read its log: kubectl logs -n payments shop-2-1 -c app --previous; " +
-		"registry.example.com/shop:0.9.0 still serves"
+	l.controller("2", appsv1.DeploymentStatus{
+		Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1,
+		Conditions: []appsv1.DeploymentCondition{available},
+	})
+	l.pod(next, corev1.ContainerStatus{
+		Name: "app", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no database\n"},
+		},
+	})
+	const text = "1 replica updated, 1 old to go; the container app of Pod shop-2-1 exits with code 1, again and " +
+		"again; read its log: kubectl logs -n payments shop-2-1 -c app --previous; registry.example.com/shop:0.9.0 " +
+		"still serves"
 	l.is(l.sync(), "CrashLoopBackOff", text)
-	if l.app.Status.Image != "registry.example.com/shop:0.9.0" || len(l.app.Status.Revisions) != 2 || l.app.Status.Revisions[0].Revision != 2 {
+	if l.app.Status.Image != "registry.example.com/shop:0.9.0" || len(l.app.Status.Revisions) != 2 ||
+		l.app.Status.Revisions[0].Revision != 2 {
 		t.Errorf("status %+v", l.app.Status)
 	}
 	if got := l.marked("Available"); got != "True MinimumReplicasAvailable 1 of 1 replicas available" {
@@ -165,8 +183,13 @@ func TestARolloutThatHangsIsExplained(t *testing.T) {
 func TestARolloutWithoutProgressIsOverdue(t *testing.T) {
 	l := begin(t, shop(nil))
 	_ = l.sync()
-	hangs := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
-	l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, Conditions: []appsv1.DeploymentCondition{hangs}})
+	hangs := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse,
+		Reason: "ProgressDeadlineExceeded",
+	}
+	l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, Conditions: []appsv1.DeploymentCondition{
+		hangs,
+	}})
 	l.is(l.sync(), "ProgressDeadlineExceeded", "no progress in 300 seconds: 0 of 1 replica available")
 	if got := l.marked("Available"); got != "False MinimumReplicasUnavailable 0 of 1 replicas available" {
 		t.Errorf("Available is %q", got)
@@ -178,14 +201,18 @@ func TestWhatHoldsUpTheDeploymentItselfIsTold(t *testing.T) {
 		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ReplicaSetCreateError",
 		Message: `failed to create new replica set "shop-1": replicasets.apps "shop-1" is forbidden: exceeded quota: few, requested: count/replicasets.apps=1, used: 1, limited: 1`,
 	}
-	overdue := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
+	overdue := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse,
+		Reason: "ProgressDeadlineExceeded",
+	}
 	for name, row := range map[string]struct {
 		change       func(*appsv1.Deployment)
 		reason, text string
 	}{
 		"a quota that has no room for a version": {
 			func(d *appsv1.Deployment) { d.Status.Conditions = []appsv1.DeploymentCondition{refused} }, "QuotaExceeded",
-			"0 of 1 replica updated; the quota of the namespace is used up: few, requested: count/replicasets.apps=1, used: 1, limited: 1",
+			"0 of 1 replica updated; the quota of the namespace is used up: few, requested: " +
+				"count/replicasets.apps=1, used: 1, limited: 1",
 		},
 		"somebody has paused it": {
 			func(d *appsv1.Deployment) { d.Spec.Paused = true }, "DeploymentPaused",
@@ -193,12 +220,14 @@ func TestWhatHoldsUpTheDeploymentItselfIsTold(t *testing.T) {
 		},
 		"what hung was the version before": {
 			func(d *appsv1.Deployment) {
-				d.Status.Conditions, d.Generation, d.Status.ObservedGeneration = []appsv1.DeploymentCondition{overdue}, 2, 1
+				d.Status.Conditions, d.Generation, d.Status.ObservedGeneration = []appsv1.DeploymentCondition{overdue},
+					2, 1
 			}, "RollingOut", "the new version is being prepared",
 		},
 		"what was refused was the version before": {
 			func(d *appsv1.Deployment) {
-				d.Status.Conditions, d.Generation, d.Status.ObservedGeneration = []appsv1.DeploymentCondition{refused}, 2, 1
+				d.Status.Conditions, d.Generation, d.Status.ObservedGeneration = []appsv1.DeploymentCondition{refused},
+					2, 1
 			}, "RollingOut", "the new version is being prepared",
 		},
 	} {
@@ -233,7 +262,8 @@ func TestListsThatFailAreNotEmpty(t *testing.T) {
 			}
 			return nil
 		}
-		if err := l.sync(); !errors.Is(err, boom) || l.app.Status.Image != image || len(l.app.Status.Revisions) != history {
+		if err := l.sync(); !errors.Is(err, boom) || l.app.Status.Image != image ||
+			len(l.app.Status.Revisions) != history {
 			t.Errorf("%s: %v, status %+v", kind, err, l.app.Status)
 		}
 	}
@@ -249,10 +279,12 @@ func TestAStatusIsReportedEvenIfAnEarlyStepFails(t *testing.T) {
 		}
 		return nil
 	}
-	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" || l.app.Status.URL != "http://shop.payments.svc" {
+	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" ||
+		l.app.Status.URL != "http://shop.payments.svc" {
 		t.Errorf("%v, status %+v", err, l.app.Status)
 	}
-	if got := l.told(v1alpha1.StepDeployment); got != "True Done the Deployment asks for registry.example.com/shop:1.0.0" {
+	if got := l.told(v1alpha1.StepDeployment); got != "True Done the Deployment asks for "+
+		"registry.example.com/shop:1.0.0" {
 		t.Errorf("a later step is %q", got)
 	}
 	l.app.Generation++

@@ -52,7 +52,8 @@ func roleOf(app *v1alpha1.WebApp) string {
 }
 
 func serviceAccount(app *v1alpha1.WebApp, role string) *coreac.ServiceAccountApplyConfiguration {
-	account := coreac.ServiceAccount(app.Name, app.Namespace).WithLabels(labels(app)).WithAutomountServiceAccountToken(false)
+	account := coreac.ServiceAccount(app.Name, app.Namespace).WithLabels(labels(app)).WithAutomountServiceAccountToken(
+		false)
 	if role != "" {
 		account.WithAnnotations(map[string]string{v1alpha1.AnnotationRoleARN: role})
 	}
@@ -62,24 +63,30 @@ func serviceAccount(app *v1alpha1.WebApp, role string) *coreac.ServiceAccountApp
 func service(app *v1alpha1.WebApp) *coreac.ServiceApplyConfiguration {
 	return coreac.Service(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(coreac.ServiceSpec().
 		WithSelector(selector(app)).
-		WithPorts(coreac.ServicePort().WithName(portName).WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromString(portName))))
+		WithPorts(coreac.ServicePort().WithName(portName).WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(
+			intstr.FromString(portName))))
 }
 
 func disruptionBudget(app *v1alpha1.WebApp) *policyac.PodDisruptionBudgetApplyConfiguration {
-	return policyac.PodDisruptionBudget(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(policyac.PodDisruptionBudgetSpec().
-		WithMaxUnavailable(intstr.FromInt32(1)).
-		WithUnhealthyPodEvictionPolicy(policyv1.AlwaysAllow). // a Pod that is not ready must not block a drain
-		WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))))
+	return policyac.PodDisruptionBudget(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(
+		policyac.PodDisruptionBudgetSpec().
+			WithMaxUnavailable(intstr.FromInt32(1)).
+			WithUnhealthyPodEvictionPolicy(policyv1.AlwaysAllow). // a Pod that is not ready must not block a drain
+			WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))))
 }
 
 func autoscaler(app *v1alpha1.WebApp) *scalingac.HorizontalPodAutoscalerApplyConfiguration {
 	a := app.Spec.Autoscaling
-	return scalingac.HorizontalPodAutoscaler(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(scalingac.HorizontalPodAutoscalerSpec().
-		WithScaleTargetRef(scalingac.CrossVersionObjectReference().WithAPIVersion("apps/v1").WithKind("Deployment").WithName(app.Name)).
-		WithMinReplicas(a.Min).WithMaxReplicas(a.Max).
-		WithMetrics(scalingac.MetricSpec().WithType(autoscalingv2.ResourceMetricSourceType).WithResource(scalingac.ResourceMetricSource().
-			WithName(corev1.ResourceCPU).
-			WithTarget(scalingac.MetricTarget().WithType(autoscalingv2.UtilizationMetricType).WithAverageUtilization(a.TargetCPU)))))
+	return scalingac.HorizontalPodAutoscaler(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(
+		scalingac.HorizontalPodAutoscalerSpec().
+			WithScaleTargetRef(scalingac.CrossVersionObjectReference().WithAPIVersion("apps/v1").WithKind(
+				"Deployment").WithName(app.Name)).
+			WithMinReplicas(a.Min).WithMaxReplicas(a.Max).
+			WithMetrics(scalingac.MetricSpec().WithType(autoscalingv2.ResourceMetricSourceType).WithResource(
+				scalingac.ResourceMetricSource().
+					WithName(corev1.ResourceCPU).
+					WithTarget(scalingac.MetricTarget().WithType(
+						autoscalingv2.UtilizationMetricType).WithAverageUtilization(a.TargetCPU)))))
 }
 
 // scaled returns the part of the Deployment that an autoscaler can take over.

@@ -52,7 +52,8 @@ func complete(asked *v1alpha1.WebAppProbe, byDefault v1alpha1.WebAppProbe, port 
 }
 
 func probe(p v1alpha1.WebAppProbe) *coreac.ProbeApplyConfiguration {
-	out := coreac.Probe().WithPeriodSeconds(p.PeriodSeconds).WithTimeoutSeconds(p.TimeoutSeconds).WithFailureThreshold(p.FailureThreshold)
+	out := coreac.Probe().WithPeriodSeconds(p.PeriodSeconds).WithTimeoutSeconds(p.TimeoutSeconds).WithFailureThreshold(
+		p.FailureThreshold)
 	if p.Path == "" {
 		return out.WithTCPSocket(coreac.TCPSocketAction().WithPort(intstr.FromInt32(p.Port)))
 	}

@@ -49,7 +49,10 @@ func (s runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
 func (s runtimeState) deploymentProblem() problem {
 	d := &s.deployment
 	if d.Spec.Paused && d.Status.UpdatedReplicas < s.wantedReplicas() {
-		return problem{reason: v1alpha1.ReasonDeploymentPaused, stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
+		return problem{
+			reason: v1alpha1.ReasonDeploymentPaused, stalled: true,
+			text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on",
+		}
 	}
 	if c := s.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
 		return refusalProblem(c.Reason, c.Message, "the cluster refuses the new version: ")
@@ -74,14 +77,20 @@ func refusalProblem(reason, message, what string) problem {
 		why = message
 	}
 	if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
-		return problem{reason: v1alpha1.ReasonQuotaExceeded, stalled: true, text: "the quota of the namespace is used up: " + quota}
+		return problem{
+			reason: v1alpha1.ReasonQuotaExceeded, stalled: true,
+			text: "the quota of the namespace is used up: " + quota,
+		}
 	}
 	return problem{reason: reason, stalled: true, text: what + why}
 }
 
 // unscheduled returns why a Pod has no node.
 func unscheduled(c corev1.PodCondition) problem {
-	p := problem{reason: v1alpha1.ReasonUnschedulable, stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node takes a Pod: " + c.Message}
+	p := problem{
+		reason: v1alpha1.ReasonUnschedulable, stalled: c.Reason == corev1.PodReasonUnschedulable,
+		text: "no node takes a Pod: " + c.Message,
+	}
 	if c.Reason == corev1.PodReasonSchedulingGated {
 		p.text = "a Pod is held back: " + c.Message
 	}
@@ -126,11 +135,21 @@ func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
 	}
 	switch waiting.Reason {
 	case "ImagePullBackOff", "ErrImagePull": // in turns
-		return problem{reason: v1alpha1.ReasonImagePullBackOff, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+		return problem{
+			reason: v1alpha1.ReasonImagePullBackOff, stalled: true,
+			text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message)),
+		}
 	case "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed":
-		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+		return problem{
+			reason: waiting.Reason, stalled: true,
+			text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message)),
+		}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the container %s of Pod %s cannot start: %s", c.Name, pod.Name, configError(waiting.Message))}
+		return problem{
+			reason: waiting.Reason, stalled: true,
+			text: fmt.Sprintf("the container %s of Pod %s cannot start: %s", c.Name, pod.Name,
+				configError(waiting.Message)),
+		}
 	}
 	return problem{}
 }
@@ -186,7 +205,10 @@ func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.Web
 	if c.Started != nil && !*c.Started {
 		which, p = "startup", startup
 	}
-	return problem{reason: v1alpha1.ReasonProbeFailing, text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
+	return problem{
+		reason: v1alpha1.ReasonProbeFailing,
+		text:   fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p)),
+	}
 }
 
 // pullError returns the cause without the back-off around it.

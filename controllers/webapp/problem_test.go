@@ -18,7 +18,9 @@ func waiting(reason, message string) corev1.ContainerState {
 }
 
 func ended(code int32, reason, message string) corev1.ContainerState {
-	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}}
+	return corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message},
+	}
 }
 
 var running = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
@@ -43,7 +45,9 @@ func started(yes bool) func(*corev1.ContainerStatus) {
 func ready(c *corev1.ContainerStatus) { c.Ready = true }
 
 func podWith(all ...corev1.ContainerStatus) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-1"}, Status: corev1.PodStatus{ContainerStatuses: all}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-1"}, Status: corev1.PodStatus{
+		ContainerStatuses: all,
+	}}
 }
 
 var nothing = corev1.ContainerState{}
@@ -69,28 +73,35 @@ func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 			status(running, crash, restarts(1), started(true)),
 			status(crash, crash, restarts(1)),
 			status(waiting("CrashLoopBackOff", "back-off 10s restarting failed container=app"+pod), crash, restarts(1)),
-			status(waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container=app"+pod), crash, restarts(9)),
+			status(waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container=app"+pod),
+				crash, restarts(9)),
 		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 1, again and again" + readLog},
 		"too little memory": {[]corev1.ContainerStatus{
 			status(memory, nothing),
 			status(running, memory, restarts(1), started(false)),
-			status(waiting("CrashLoopBackOff", "back-off 20s restarting failed container=app"+pod), memory, restarts(2)),
-		}, "OOMKilled", "the container app of Pod shop-1 needs more memory than its limit and is killed, again and again"},
+			status(waiting("CrashLoopBackOff", "back-off 20s restarting failed container=app"+pod),
+				memory, restarts(2)),
+		}, "OOMKilled", "the container app of Pod shop-1 needs more memory than its limit and is killed, again " +
+			"and again"},
 		"a process that ends well and should not": {[]corev1.ContainerStatus{
 			status(running, ended(0, "Completed", ""), restarts(1)),
 			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(0, "Completed", ""), restarts(1)),
-		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 0, again and again" + toldToStop + readLog},
+		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 0, again and again" +
+			toldToStop + readLog},
 		"a process that the kubelet kills": {[]corev1.ContainerStatus{
 			status(running, ended(137, "Error", ""), restarts(1), started(false)),
 			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(137, "Error", ""), restarts(2)),
-		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 137, again and again" + toldToStop + readLog},
+		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 137, again and again" +
+			toldToStop + readLog},
 		"an entrypoint that is not there": {[]corev1.ContainerStatus{
 			status(ended(128, "StartError", "exec: no such file"), nothing),
-			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(128, "StartError", "exec: no such file"), restarts(1)),
+			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(128, "StartError", "exec: no such file"),
+				restarts(1)),
 		}, "CrashLoopBackOff", "the container app of Pod shop-1 cannot start: exec: no such file"},
 		"an image that cannot be pulled": {[]corev1.ContainerStatus{
 			status(waiting("ErrImagePull", pull), nothing),
-			status(waiting("ImagePullBackOff", `Back-off pulling image "registry.example.com/shop:1.0.0": ErrImagePull: `+pull), nothing),
+			status(waiting("ImagePullBackOff",
+				`Back-off pulling image "registry.example.com/shop:1.0.0": ErrImagePull: `+pull), nothing),
 		}, "ImagePullBackOff", "the image " + image + " cannot be pulled: " + pull},
 		"an image that cannot be pulled, for an unknown reason": {[]corev1.ContainerStatus{
 			status(waiting("ErrImagePull", ""), nothing),
@@ -103,8 +114,11 @@ func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 			status(waiting("CreateContainerConfigError", `secret "settings" not found`), nothing),
 		}, "CreateContainerConfigError", `the container app of Pod shop-1 cannot start: secret "settings" not found`},
 		"an image that runs as root": {[]corev1.ContainerStatus{
-			status(waiting("CreateContainerConfigError", `container has runAsNonRoot and image will run as root (pod: "shop-1_payments(0b1e)", container: app)`), nothing),
-		}, "CreateContainerConfigError", "the container app of Pod shop-1 cannot start: container has runAsNonRoot and image will run as root; build the image with a USER that is a number other than 0"},
+			status(waiting("CreateContainerConfigError",
+				`container has runAsNonRoot and image will run as root (pod: "shop-1_payments(0b1e)", container: app)`),
+				nothing),
+		}, "CreateContainerConfigError", "the container app of Pod shop-1 cannot start: container has runAsNonRoot " +
+			"and image will run as root; build the image with a USER that is a number other than 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, state := range row.states {
@@ -119,7 +133,12 @@ func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 
 func TestPodCause(t *testing.T) {
 	sidecar := corev1.ContainerStatus{Name: "proxy", Image: "proxy:1"}
-	spec := &v1alpha1.WebAppSpec{Port: 8080, Probes: &v1alpha1.WebAppProbes{Readiness: &v1alpha1.WebAppProbe{Path: "/ready"}, Startup: &v1alpha1.WebAppProbe{Port: 9090}}}
+	spec := &v1alpha1.WebAppSpec{
+		Port: 8080, Probes: &v1alpha1.WebAppProbes{
+			Readiness: &v1alpha1.WebAppProbe{Path: "/ready"},
+			Startup:   &v1alpha1.WebAppProbe{Port: 9090},
+		},
+	}
 	for name, row := range map[string]struct {
 		pod     *corev1.Pod
 		reason  string
@@ -145,24 +164,41 @@ func TestPodCause(t *testing.T) {
 				c.State, c.RestartCount = ended(2, "Error", ""), 1
 				return c
 			}(), status(running, nothing, ready)), reason: "CrashLoopBackOff", stalled: true,
-			text: "the container proxy of Pod shop-1 exits with code 2, again and again; read its log: kubectl logs -n payments shop-1 -c proxy --previous",
+			text: "the container proxy of Pod shop-1 exits with code 2, again and again; read its log: kubectl logs " +
+				"-n payments shop-1 -c proxy --previous",
 		},
 		"an injected init container that fails": {
-			pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-1"}, Status: corev1.PodStatus{
-				InitContainerStatuses: []corev1.ContainerStatus{{Name: "init", State: waiting("CrashLoopBackOff", "back-off 10s"), LastTerminationState: ended(1, "Error", ""), RestartCount: 2}},
-				ContainerStatuses:     []corev1.ContainerStatus{status(waiting("PodInitializing", ""), nothing)},
-			}}, reason: "CrashLoopBackOff", stalled: true,
-			text: "the container init of Pod shop-1 exits with code 1, again and again; read its log: kubectl logs -n payments shop-1 -c init --previous",
+			pod: &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-1"},
+				Status: corev1.PodStatus{
+					InitContainerStatuses: []corev1.ContainerStatus{
+						{
+							Name: "init", State: waiting("CrashLoopBackOff", "back-off 10s"),
+							LastTerminationState: ended(1, "Error", ""), RestartCount: 2,
+						},
+					},
+					ContainerStatuses: []corev1.ContainerStatus{status(waiting("PodInitializing", ""), nothing)},
+				},
+			}, reason: "CrashLoopBackOff", stalled: true,
+			text: "the container init of Pod shop-1 exits with code 1, again and again; read its log: kubectl logs " +
+				"-n payments shop-1 -c init --previous",
 		},
 		"an init container that is done, and an application that is not": {
-			pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-1"}, Status: corev1.PodStatus{
-				InitContainerStatuses: []corev1.ContainerStatus{{Name: "init", Ready: true, State: ended(0, "Completed", "")}, {Name: "mesh", Ready: true, State: running}},
-				ContainerStatuses:     []corev1.ContainerStatus{status(running, nothing, started(true))},
-			}}, reason: "ProbeFailing",
+			pod: &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-1"},
+				Status: corev1.PodStatus{
+					InitContainerStatuses: []corev1.ContainerStatus{
+						{Name: "init", Ready: true, State: ended(0, "Completed", "")},
+						{Name: "mesh", Ready: true, State: running},
+					},
+					ContainerStatuses: []corev1.ContainerStatus{status(running, nothing, started(true))},
+				},
+			}, reason: "ProbeFailing",
 			text: "Pod shop-1 runs, but its readiness probe has not succeeded: GET /ready on port 8080",
 		},
 		"no node has room": {
-			pod: scheduled(corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu."), reason: "Unschedulable", stalled: true,
+			pod:    scheduled(corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu."),
+			reason: "Unschedulable", stalled: true,
 			text: "no node takes a Pod: 0/3 nodes are available: 3 Insufficient cpu.",
 		},
 		"held back by a scheduling gate": {
@@ -171,7 +207,8 @@ func TestPodCause(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c := podProblem(row.pod, spec); c.reason != row.reason || c.text != row.text || c.stalled != row.stalled {
+			if c := podProblem(row.pod, spec); c.reason != row.reason || c.text != row.text ||
+				c.stalled != row.stalled {
 				t.Errorf("got %+v", c)
 			}
 		})
@@ -188,7 +225,8 @@ func TestRefusedPods(t *testing.T) {
 	for name, row := range map[string]struct{ message, reason, text string }{
 		"a quota": {
 			`pods "shop-7d9f-x2x4z" is forbidden: exceeded quota: team, requested: cpu=1, used: cpu=4, limited: cpu=4`,
-			"QuotaExceeded", "the quota of the namespace is used up: team, requested: cpu=1, used: cpu=4, limited: cpu=4",
+			"QuotaExceeded", "the quota of the namespace is used up: team, requested: cpu=1, used: cpu=4, " +
+				"limited: cpu=4",
 		},
 		"a LimitRange": {
 			`pods "shop-7d9f-q8q8q" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`,
@@ -231,7 +269,9 @@ func TestTheWorstPodOfTheWantedVersionIsTold(t *testing.T) {
 	if c := p.problem(&v1alpha1.WebAppSpec{}); !strings.HasPrefix(c.text, "Pod shop-slow runs") {
 		t.Errorf("Pods that are going or evicted count: %+v", c)
 	}
-	p.sets[0].Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q"}}
+	p.sets[0].Status.Conditions = []appsv1.ReplicaSetCondition{
+		{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q"},
+	}
 	if c := p.problem(&v1alpha1.WebAppSpec{}); c.reason != "QuotaExceeded" {
 		t.Errorf("what cannot be created does not come first: %+v", c)
 	}
@@ -243,7 +283,8 @@ func TestTheWorstPodOfTheWantedVersionIsTold(t *testing.T) {
 
 func TestLastLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "one": "one", "one\ntwo\n\n": "two", "one\r\ntwo\r\n": "two", "a\x1b[31mred\x00": "a[31mred", "  \n ": "", "cut \xff here": "cut  here",
+		"": "", "one": "one", "one\ntwo\n\n": "two", "one\r\ntwo\r\n": "two", "a\x1b[31mred\x00": "a[31mred",
+		"  \n ": "", "cut \xff here": "cut  here",
 	} {
 		if got := lastLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -41,7 +41,9 @@ func (l *life) answers(status v1alpha1.AccessBindingStatus, reason, text string)
 	if b.Status.Ready {
 		ready = metav1.ConditionTrue
 	}
-	b.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: ready, Reason: reason, Message: text, LastTransitionTime: metav1.Now()}}
+	b.Status.Conditions = []metav1.Condition{
+		{Type: "Ready", Status: ready, Reason: reason, Message: text, LastTransitionTime: metav1.Now()},
+	}
 	if err := l.Others.Status().Patch(l.t.Context(), b, client.MergeFrom(before)); err != nil {
 		l.t.Fatal(err)
 	}
@@ -58,20 +60,27 @@ var granted = v1alpha1.AccessBindingStatus{RoleARN: "arn:role", AssociationARN: 
 func TestPodsBeginWithTheirRights(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
 	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: they are not checked yet")
-	if b := l.accessBinding(); b.Spec.ProviderRef.Name != "main" || b.Spec.ServiceAccountName != "shop" || len(b.Spec.Resources) != 1 || b.Spec.Resources[0] != (v1alpha1.AccessBindingResource{Kind: "SNSTopic", Name: "news", Access: v1alpha1.AccessWrite}) {
+	if b := l.accessBinding(); b.Spec.ProviderRef.Name != "main" || b.Spec.ServiceAccountName != "shop" ||
+		len(b.Spec.Resources) != 1 ||
+		b.Spec.Resources[0] != (v1alpha1.AccessBindingResource{
+			Kind: "SNSTopic", Name: "news", Access: v1alpha1.AccessWrite,
+		}) {
 		t.Errorf("asks for %+v", b.Spec)
 	}
 	l.answers(v1alpha1.AccessBindingStatus{}, "AccessDenied", "eks:CreatePodIdentityAssociation is missing")
-	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: eks:CreatePodIdentityAssociation is missing")
+	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: "+
+		"eks:CreatePodIdentityAssociation is missing")
 	if got := l.marked("AWSAccess"); !strings.HasPrefix(got, "False WaitingForAccess") {
 		t.Errorf("AWSAccess is %q", got)
 	}
-	if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(l.app), deployment.DeepCopy()); !apierrors.IsNotFound(err) {
+	if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(l.app),
+		deployment.DeepCopy()); !apierrors.IsNotFound(err) {
 		t.Errorf("Pods began without: %v", err)
 	}
 	l.answers(granted, "InSync", "")
 	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
-	if got := l.marked("AWSAccess"); !strings.HasPrefix(got, "True Granted") || l.deployment().Spec.Template.Annotations[checksum] == "" {
+	if got := l.marked("AWSAccess"); !strings.HasPrefix(got, "True Granted") ||
+		l.deployment().Spec.Template.Annotations[checksum] == "" {
 		t.Errorf("AWSAccess is %q, Pods %v", got, l.deployment().Spec.Template.Annotations)
 	}
 }
@@ -143,10 +152,12 @@ func TestRightsGoWhenTheAccountGivesNone(t *testing.T) {
 func TestAServiceAccountNamesTheRoleOfItsRights(t *testing.T) {
 	l := begin(t, bound(""))
 	_ = l.sync()
-	l.answers(v1alpha1.AccessBindingStatus{Mode: v1alpha1.WorkloadIdentityIRSA, RoleARN: "arn:role/shop", Policy: "p"}, "InSync", "")
+	l.answers(v1alpha1.AccessBindingStatus{Mode: v1alpha1.WorkloadIdentityIRSA, RoleARN: "arn:role/shop", Policy: "p"},
+		"InSync", "")
 	_ = l.sync()
 	got := &corev1.ServiceAccount{}
-	if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(l.app), got); err != nil || got.Annotations[v1alpha1.AnnotationRoleARN] != "arn:role/shop" {
+	if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(l.app), got); err != nil ||
+		got.Annotations[v1alpha1.AnnotationRoleARN] != "arn:role/shop" {
 		t.Errorf("%v, annotations %v", err, got.Annotations)
 	}
 	l.app.Spec.Identity = &v1alpha1.WebAppIdentity{AWSRoleARN: "arn:aws:iam::111122223333:role/shop"}
@@ -175,7 +186,8 @@ func TestTheRightsAreWhatTheBindingsSay(t *testing.T) {
 	if err := other.Create(t.Context(), theirs); err != nil {
 		t.Fatal(err)
 	}
-	other.is(other.sync(), "Conflict", "an AccessBinding shop exists already and is left alone: Portico did not make it; delete or rename it, or request this WebApp under another name")
+	other.is(other.sync(), "Conflict", "an AccessBinding shop exists already and is left alone: Portico did not make "+
+		"it; delete or rename it, or request this WebApp under another name")
 	if got := other.accessBinding(); len(got.Spec.Resources) != 0 {
 		t.Errorf("theirs asks for %+v", got.Spec.Resources)
 	}
@@ -192,7 +204,10 @@ func TestWhatRunsIsNotHeldUpByItsRights(t *testing.T) {
 	l.answers(granted, "InSync", "")
 	_ = l.sync()
 	b := l.accessBinding()
-	b.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true", "portico.dev/applied": b.Annotations["portico.dev/applied"]}
+	b.Annotations = map[string]string{
+		v1alpha1.AnnotationPaused: "true",
+		"portico.dev/applied":     b.Annotations["portico.dev/applied"],
+	}
 	if err := l.Others.Update(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +217,8 @@ func TestWhatRunsIsNotHeldUpByItsRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.app.Spec.Bindings[0].Access, l.app.Spec.Image = v1alpha1.AccessReadWrite, "registry.example.com/shop:2.0.0"
-	if l.is(l.sync(), "RollingOut", "0 of 1 replica updated"); l.deployment().Spec.Template.Spec.Containers[0].Image != l.app.Spec.Image {
+	if l.is(l.sync(), "RollingOut",
+		"0 of 1 replica updated"); l.deployment().Spec.Template.Spec.Containers[0].Image != l.app.Spec.Image {
 		t.Error("a paused AccessBinding holds up the rollout")
 	}
 	if got := l.marked("AWSAccess"); !strings.Contains(got, "paused") {
@@ -214,7 +230,8 @@ func TestWhatRunsIsNotHeldUpByItsRights(t *testing.T) {
 	if err := other.Create(t.Context(), &v1alpha1.AccessBinding{ObjectMeta: at("shop")}); err != nil {
 		t.Fatal(err)
 	}
-	if other.is(other.sync(), "RollingOut", "0 of 1 replica updated"); !strings.HasPrefix(other.marked("AWSAccess"), "False Conflict") {
+	if other.is(other.sync(), "RollingOut", "0 of 1 replica updated"); !strings.HasPrefix(
+		other.marked("AWSAccess"), "False Conflict") {
 		t.Errorf("AWSAccess is %q", other.marked("AWSAccess"))
 	}
 }

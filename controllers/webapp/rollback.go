@@ -24,7 +24,8 @@ func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *
 	if why == nil {
 		err := rec.consumeRollback(ctx, app, target.Image)
 		if err == nil {
-			pass.Normal(v1alpha1.ReasonRolledBack, "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
+			pass.Normal(v1alpha1.ReasonRolledBack, "Rollback", "spec.image %s → %s, which is that of revision %d",
+				app.Spec.Image, target.Image, target.Revision)
 			return engine.Wait(v1alpha1.ReasonRollingBack, 0, "spec.image becomes %s", target.Image)
 		}
 		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
@@ -35,7 +36,8 @@ func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *
 	if err := rec.consumeRollback(ctx, app, app.Spec.Image); err != nil {
 		return fmt.Errorf("take the annotation %s away: %w", v1alpha1.AnnotationRollback, err)
 	}
-	pass.Warning(v1alpha1.ReasonRollbackImpossible, "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
+	pass.Warning(v1alpha1.ReasonRollbackImpossible, "Rollback", "%s %q: %v; nothing was changed",
+		v1alpha1.AnnotationRollback, wish, why)
 	return engine.Wait(v1alpha1.ReasonRollbackImpossible, 0, "%w", why)
 }
 
@@ -44,14 +46,17 @@ func (rec Reconciler) consumeRollback(ctx context.Context, app *v1alpha1.WebApp,
 	changed := app.DeepCopy()
 	delete(changed.Annotations, v1alpha1.AnnotationRollback)
 	changed.Spec.Image = image
-	return rec.Applier.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}), client.FieldOwner(v1alpha1.ManagerRollback))
+	return rec.Applier.Client.Patch(
+		ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}),
+		client.FieldOwner(v1alpha1.ManagerRollback))
 }
 
 // rollbackTarget returns the revision that the annotation's value requests.
 func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision, error) {
 	number, err := strconv.ParseInt(wish, 10, 64)
 	if err != nil && wish != v1alpha1.RollbackPrevious {
-		return v1alpha1.WebAppRevision{}, fmt.Errorf("write %s, or the number of a revision in status.revisions", v1alpha1.RollbackPrevious)
+		return v1alpha1.WebAppRevision{}, fmt.Errorf("write %s, or the number of a revision in status.revisions",
+			v1alpha1.RollbackPrevious)
 	}
 	for _, r := range app.Status.Revisions {
 		switch {
@@ -64,7 +69,9 @@ func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision,
 		}
 	}
 	if err == nil {
-		return v1alpha1.WebAppRevision{}, fmt.Errorf("there is no revision %d any more; status.revisions lists those that can be gone back to", number)
+		return v1alpha1.WebAppRevision{},
+			fmt.Errorf("there is no revision %d any more; status.revisions lists those that can be gone back to",
+				number)
 	}
 	return v1alpha1.WebAppRevision{}, errors.New("there is no earlier revision with another image that has served")
 }

@@ -26,7 +26,9 @@ func TestRollback(t *testing.T) {
 			a := shop(nil)
 			a.Annotations = map[string]string{v1alpha1.AnnotationRollback: row.wish, "other": "stays"}
 			l := begin(t, a)
-			a.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 2, Image: a.Spec.Image}, {Revision: 1, Image: "old:1"}}
+			a.Status.Revisions = []v1alpha1.WebAppRevision{
+				{Revision: 2, Image: a.Spec.Image}, {Revision: 1, Image: "old:1"},
+			}
 			err := l.sync()
 			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.reason {
 				t.Errorf("outcome %v", err)
@@ -35,7 +37,8 @@ func TestRollback(t *testing.T) {
 			if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(a), now); err != nil {
 				t.Fatal(err)
 			}
-			if now.Spec.Image != row.image || len(now.Annotations) != 1 || strings.Join(l.pass.Strings(), "") != row.told {
+			if now.Spec.Image != row.image || len(now.Annotations) != 1 ||
+				strings.Join(l.pass.Strings(), "") != row.told {
 				t.Errorf("image %s, annotations %v, told %q", now.Spec.Image, now.Annotations, l.pass.Strings())
 			}
 		})
@@ -72,7 +75,9 @@ func TestARollbackThatTheClusterRefusesIsTold(t *testing.T) {
 			if now.Spec.Image != a.Spec.Image || len(now.Annotations) > 0 {
 				t.Errorf("image %s, annotations %v", now.Spec.Image, now.Annotations)
 			}
-			if told := l.pass.Strings(); len(told) != 1 || !strings.HasPrefix(told[0], "RollbackImpossible: portico.dev/rollback \"previous\": the cluster refuses the image of revision 1: ") {
+			if told := l.pass.Strings(); len(told) != 1 ||
+				!strings.HasPrefix(told[0], "RollbackImpossible: portico.dev/rollback \"previous\": the cluster "+
+					"refuses the image of revision 1: ") {
 				t.Errorf("told %q", told)
 			}
 		})

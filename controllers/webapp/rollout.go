@@ -43,7 +43,8 @@ func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 	case found.stalled:
 		return "", engine.Blocked(found.reason, "%s", text)
 	case state.stuckCondition() != nil:
-		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s", progressDeadline, text)
+		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s",
+			progressDeadline, text)
 	}
 	return "", engine.Wait(v1alpha1.ReasonRollingOut, watchFallback, "%s", text)
 }
@@ -70,7 +71,8 @@ func (s runtimeState) progress() (string, bool) {
 // or if that controller has not observed this generation.
 func (s runtimeState) stuckCondition() *appsv1.DeploymentCondition {
 	c := s.condition(appsv1.DeploymentProgressing)
-	if c == nil || c.Status != corev1.ConditionFalse || s.deployment.Status.ObservedGeneration < s.deployment.Generation {
+	if c == nil || c.Status != corev1.ConditionFalse ||
+		s.deployment.Status.ObservedGeneration < s.deployment.Generation {
 		return nil
 	}
 	return c
@@ -109,11 +111,14 @@ func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 func (r *reconciliation) setAvailable(state runtimeState, wanted int32, pass *engine.Pass) {
 	s := &r.app.Status
 	text := fmt.Sprintf("%d of %d replicas available", s.AvailableReplicas, wanted)
-	if c := state.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue && s.AvailableReplicas > 0 {
-		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonMinimumReplicasAvailable, text)
+	if c := state.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue &&
+		s.AvailableReplicas > 0 {
+		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonMinimumReplicasAvailable,
+			text)
 		return
 	}
-	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, v1alpha1.ReasonMinimumReplicasUnavailable, text)
+	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, v1alpha1.ReasonMinimumReplicasUnavailable,
+		text)
 }
 
 // setProgressing sets the condition Progressing from the step, with a Deployment's reasons.

@@ -31,7 +31,8 @@ func CachedObjects() map[client.Object]cache.ByObject {
 		&appsv1.ReplicaSet{}: {Label: ours, Transform: stripUnused},
 	}
 	for _, obj := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{},
+		&autoscalingv2.HorizontalPodAutoscaler{},
 	} {
 		all[obj] = cache.ByObject{Label: ours}
 	}
@@ -85,31 +86,43 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 	}
 	reconciler := Reconciler{
 		Applier: apply.Applier{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()},
-		Bound:   boundIn(mgr, o.Bindable), GivesRights: givesRightsIn(mgr), Routes: routesIn(mgr, o.HostnamesOff), Team: teamIn(mgr),
+		Bound:   boundIn(mgr, o.Bindable), GivesRights: givesRightsIn(mgr), Routes: routesIn(mgr, o.HostnamesOff),
+		Team: teamIn(mgr),
 	}
 	return engine.Build(mgr, &v1alpha1.WebApp{}, reconciler, o.Engine, func(b *builder.Builder) {
 		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(watch.NotCreated()))
 		b.Owns(&corev1.Service{}, builder.WithPredicates(watch.NotCreated()))
 		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(watch.NotCreated()))
 		b.Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{},
+			builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		b.Owns(&v1alpha1.AccessBinding{}, builder.WithPredicates(watch.NotCreated(), rightsChanged()))
 		b.Owns(&v1alpha1.DatabaseUser{}, builder.WithPredicates(watch.NotCreated(), userChanged()))
-		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueMatching(mgr, &v1alpha1.WebApp{}, everywhere, isBound), builder.WithPredicates(identityChanged()))
-		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // deleted ones are no longer in lists
-		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
-		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}), builder.WithPredicates(hostnameChanged()))
-		b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(mgr, &v1alpha1.WebApp{}), builder.WithPredicates(watch.TeamRulesChanged()))
-		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, &v1alpha1.WebApp{}), builder.WithPredicates(watch.NamespaceChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueMatching(mgr, &v1alpha1.WebApp{}, everywhere, isBound),
+			builder.WithPredicates(identityChanged()))
+		// deleted ones are no longer in lists
+		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey),
+			builder.WithPredicates(watch.NotCreated(), replicaSetChanged()))
+		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey),
+			builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
+		b.Watches(&v1alpha1.GatewayHostnameRequest{},
+			watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}),
+			builder.WithPredicates(hostnameChanged()))
+		b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(mgr, &v1alpha1.WebApp{}),
+			builder.WithPredicates(watch.TeamRulesChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, &v1alpha1.WebApp{}),
+			builder.WithPredicates(watch.NamespaceChanged()))
 		for _, proto := range o.Bindable {
-			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, proto), builder.WithPredicates(bindingChanged()))
+			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, proto),
+				builder.WithPredicates(bindingChanged()))
 		}
 	})
 }
 
 // boundIn returns a function that reads the resources to which WebApps can be bound: every kind that publishes
 // connection details.
-func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
+func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(
+	ctx context.Context, kind, namespace, name string) (BoundResource, error) {
 	return func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
 		proto, ok := bindable[kind]
 		if !ok {
@@ -127,7 +140,10 @@ func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj eng
 	if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj); err != nil {
 		return Named{}, client.IgnoreNotFound(err)
 	}
-	found := Named{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready, State: "it is not checked yet"}
+	found := Named{
+		Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready,
+		State: "it is not checked yet",
+	}
 	if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
 		found.State = ready.Message
 	}

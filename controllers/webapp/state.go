@@ -51,7 +51,11 @@ func (r *reconciliation) readState(ctx context.Context) (runtimeState, error) {
 	if state.deployment.UID == "" {
 		return state, nil
 	}
-	ours := []client.ListOption{client.InNamespace(r.app.Namespace), client.MatchingFields{Index: r.app.Name}, client.UnsafeDisableDeepCopy}
+	ours := []client.ListOption{
+		client.InNamespace(r.app.Namespace),
+		client.MatchingFields{Index: r.app.Name},
+		client.UnsafeDisableDeepCopy,
+	}
 	var sets appsv1.ReplicaSetList
 	if err := r.Applier.Client.List(ctx, &sets, ours...); err != nil {
 		return state, fmt.Errorf("list the ReplicaSets: %w", err)
@@ -62,7 +66,8 @@ func (r *reconciliation) readState(ctx context.Context) (runtimeState, error) {
 		}
 	}
 	slices.SortFunc(state.sets, func(a, b appsv1.ReplicaSet) int {
-		return cmp.Or(cmp.Compare(revision(&b), revision(&a)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(revision(&b), revision(&a)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name))
 	})
 	var pods corev1.PodList
 	if err := r.Applier.Client.List(ctx, &pods, ours...); err != nil {
@@ -109,7 +114,8 @@ func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
 func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	var all []corev1.Pod
 	for i := range s.pods {
-		if metav1.IsControlledBy(&s.pods[i], set) && s.pods[i].DeletionTimestamp == nil && s.pods[i].Status.Phase != corev1.PodFailed {
+		if metav1.IsControlledBy(&s.pods[i], set) && s.pods[i].DeletionTimestamp == nil &&
+			s.pods[i].Status.Phase != corev1.PodFailed {
 			all = append(all, s.pods[i])
 		}
 	}
@@ -137,7 +143,8 @@ func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.Web
 			continue
 		}
 		r := v1alpha1.WebAppRevision{
-			Revision: n, Image: imageOf(&set.Spec.Template.Spec), Created: set.CreationTimestamp, Available: set.Status.AvailableReplicas,
+			Revision: n, Image: imageOf(&set.Spec.Template.Spec), Created: set.CreationTimestamp,
+			Available: set.Status.AvailableReplicas,
 		}
 		r.NeverAvailable = r.Available == 0 && neverSeen(r, before, len(all) == 0)
 		all = append(all, r)
@@ -148,7 +155,9 @@ func (s runtimeState) revisions(before []v1alpha1.WebAppRevision) []v1alpha1.Web
 // neverSeen reports whether no Pod of a version has been seen ready. A rollback gives a version another number and
 // keeps its ReplicaSet. Only the newest can be new to us; for older unknown versions the result is false.
 func neverSeen(r v1alpha1.WebAppRevision, before []v1alpha1.WebAppRevision, newest bool) bool {
-	i := slices.IndexFunc(before, func(b v1alpha1.WebAppRevision) bool { return b.Image == r.Image && b.Created.Equal(&r.Created) })
+	i := slices.IndexFunc(before, func(b v1alpha1.WebAppRevision) bool {
+		return b.Image == r.Image && b.Created.Equal(&r.Created)
+	})
 	if i < 0 {
 		return newest
 	}

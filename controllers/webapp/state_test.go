@@ -19,11 +19,15 @@ func owner(uid types.UID) []metav1.OwnerReference {
 
 // version returns a ReplicaSet whose UID is its name.
 func version(name string, revision int, image string, available int32) appsv1.ReplicaSet {
-	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), OwnerReferences: owner("d")}}
+	set := appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), OwnerReferences: owner("d")},
+	}
 	if revision > 0 {
 		set.Annotations = map[string]string{RevisionAnnotation: strconv.Itoa(revision)}
 	}
-	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "proxy", Image: "proxy:1"}, {Name: containerName, Image: image}}
+	set.Spec.Template.Spec.Containers = []corev1.Container{
+		{Name: "proxy", Image: "proxy:1"}, {Name: containerName, Image: image},
+	}
 	set.Status.AvailableReplicas = available
 	return set
 }
@@ -52,17 +56,23 @@ func TestProgress(t *testing.T) {
 		text       string
 		complete   bool
 	}{
-		"not seen by the controller": {generation: 2, status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, text: "the new version is being prepared"},
-		"none is updated":            {wanted: new(int32(3)), status: appsv1.DeploymentStatus{Replicas: 3, AvailableReplicas: 3}, text: "0 of 3 replicas updated"},
-		"one is asked for":           {status: appsv1.DeploymentStatus{}, text: "0 of 1 replica updated"},
-		"old ones are left":          {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 2, AvailableReplicas: 3}, text: "2 replicas updated, 1 old to go"},
-		"not all are available":      {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}, text: "1 of 2 replicas available"},
-		"complete":                   {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, complete: true},
-		"none is asked for":          {wanted: new(int32(0)), complete: true},
+		"not seen by the controller": {
+			generation: 2, status: appsv1.DeploymentStatus{
+				ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1,
+				AvailableReplicas: 1,
+			}, text: "the new version is being prepared",
+		},
+		"none is updated":       {wanted: new(int32(3)), status: appsv1.DeploymentStatus{Replicas: 3, AvailableReplicas: 3}, text: "0 of 3 replicas updated"},
+		"one is asked for":      {status: appsv1.DeploymentStatus{}, text: "0 of 1 replica updated"},
+		"old ones are left":     {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 2, AvailableReplicas: 3}, text: "2 replicas updated, 1 old to go"},
+		"not all are available": {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}, text: "1 of 2 replicas available"},
+		"complete":              {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, complete: true},
+		"none is asked for":     {wanted: new(int32(0)), complete: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := runtimeState{}
-			p.deployment.Generation, p.deployment.Spec.Replicas, p.deployment.Status = row.generation, row.wanted, row.status
+			p.deployment.Generation, p.deployment.Spec.Replicas, p.deployment.Status = row.generation, row.wanted,
+				row.status
 			if text, complete := p.progress(); text != row.text || complete != row.complete {
 				t.Errorf("%q, %v", text, complete)
 			}
@@ -92,13 +102,16 @@ func TestServingIsTheNewestVersionWithAPodThatServes(t *testing.T) {
 }
 
 func TestTheHistoryHasEveryNumberedVersionOnce(t *testing.T) {
-	p := pictureOf(version("c", 3, "three", 1), version("c2", 3, "twice", 0), version("a", 1, "one", 0), version("new", 0, "four", 0))
+	p := pictureOf(version("c", 3, "three", 1), version("c2", 3, "twice", 0), version("a", 1, "one", 0),
+		version("new", 0, "four", 0))
 	var got []v1alpha1.WebAppRevision
 	for _, r := range p.revisions(nil) {
 		r.Created = metav1.Time{}
 		got = append(got, r)
 	}
-	if want := []v1alpha1.WebAppRevision{{Revision: 3, Image: "three", Available: 1}, {Revision: 1, Image: "one"}}; !slices.Equal(got, want) {
+	if want := []v1alpha1.WebAppRevision{
+		{Revision: 3, Image: "three", Available: 1}, {Revision: 1, Image: "one"},
+	}; !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -157,7 +170,11 @@ func TestTheWantedVersionIsKnownOnceItsControllerSawIt(t *testing.T) {
 
 func TestRollbackTarget(t *testing.T) {
 	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Image: "three"}}
-	app.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 5, Image: "three"}, {Revision: 4, Image: "two"}, {Revision: 2, Image: "one"}}
+	app.Status.Revisions = []v1alpha1.WebAppRevision{
+		{Revision: 5, Image: "three"},
+		{Revision: 4, Image: "two"},
+		{Revision: 2, Image: "one"},
+	}
 	for wish, want := range map[string]struct {
 		image string
 		err   string
@@ -177,7 +194,8 @@ func TestRollbackTarget(t *testing.T) {
 		}
 	}
 	app.Status.Revisions = app.Status.Revisions[:1]
-	if _, err := rollbackTarget(app, "previous"); err == nil || err.Error() != "there is no earlier revision with another image that has served" {
+	if _, err := rollbackTarget(app, "previous"); err == nil ||
+		err.Error() != "there is no earlier revision with another image that has served" {
 		t.Errorf("without a history: %v", err)
 	}
 }

@@ -54,14 +54,16 @@ func hostnameChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
 		before, _ := closedBy(was)
 		after, _ := closedBy(is)
-		return before != after || was.Status.Ready != is.Status.Ready || was.Status.URL != is.Status.URL || !equality.Semantic.DeepEqual(was.Status.ParentRef, is.Status.ParentRef) ||
+		return before != after || was.Status.Ready != is.Status.Ready || was.Status.URL != is.Status.URL ||
+			!equality.Semantic.DeepEqual(was.Status.ParentRef, is.Status.ParentRef) ||
 			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }
 
 // WatchRoutes enqueues WebApps when their routes change; it is called once the cluster has routes.
 func WatchRoutes(mgr ctrl.Manager, apps controller.Controller) error {
-	owner := handler.TypedEnqueueRequestForOwner[*gatewayv1.HTTPRoute](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.WebApp{}, handler.OnlyControllerOwner())
+	owner := handler.TypedEnqueueRequestForOwner[*gatewayv1.HTTPRoute](mgr.GetScheme(), mgr.GetRESTMapper(),
+		&v1alpha1.WebApp{}, handler.OnlyControllerOwner())
 	moved := predicate.TypedFuncs[*gatewayv1.HTTPRoute]{
 		CreateFunc: func(event.TypedCreateEvent[*gatewayv1.HTTPRoute]) bool { return false },
 	}
@@ -73,7 +75,8 @@ func WatchRoutes(mgr ctrl.Manager, apps controller.Controller) error {
 
 func replicaSetChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *appsv1.ReplicaSet) bool {
-		return was.Status.AvailableReplicas != is.Status.AvailableReplicas || was.Annotations[RevisionAnnotation] != is.Annotations[RevisionAnnotation] ||
+		return was.Status.AvailableReplicas != is.Status.AvailableReplicas ||
+			was.Annotations[RevisionAnnotation] != is.Annotations[RevisionAnnotation] ||
 			!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
 	})
 }
@@ -95,15 +98,18 @@ func bindingChanged() predicate.Predicate {
 // rightsChanged passes changes of the AccessBinding that a WebApp may wait for, and foreign changes.
 func rightsChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.AccessBinding) bool {
-		return !equality.Semantic.DeepEqual(was.Status, is.Status) || was.GetGeneration() != is.GetGeneration() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
+		return !equality.Semantic.DeepEqual(was.Status, is.Status) || was.GetGeneration() != is.GetGeneration() ||
+			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }
 
 // userChanged passes changes of database users that a WebApp may wait for, and foreign changes.
 func userChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *v1alpha1.DatabaseUser) bool {
-		return was.Status.Ready != is.Status.Ready || !equality.Semantic.DeepEqual(was.Status.Binding, is.Status.Binding) ||
-			!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions) || was.GetGeneration() != is.GetGeneration() ||
+		return was.Status.Ready != is.Status.Ready ||
+			!equality.Semantic.DeepEqual(was.Status.Binding, is.Status.Binding) ||
+			!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions) ||
+			was.GetGeneration() != is.GetGeneration() ||
 			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }

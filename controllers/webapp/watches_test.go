@@ -23,9 +23,12 @@ import (
 
 func TestTheCacheKeepsNoMoreThanIsLookedAt(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "app"}}}}
-	pod.Labels, pod.Annotations, pod.ManagedFields = map[string]string{"a": "b"}, map[string]string{"a": "b"}, []metav1.ManagedFieldsEntry{{}}
+	pod.Labels, pod.Annotations, pod.ManagedFields = map[string]string{"a": "b"}, map[string]string{"a": "b"},
+		[]metav1.ManagedFieldsEntry{{}}
 	set := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		Containers: []corev1.Container{{Name: "app", Image: "a", Env: []corev1.EnvVar{{Name: "SECRET", Value: "hunter2"}}}}, NodeName: "x",
+		Containers: []corev1.Container{
+			{Name: "app", Image: "a", Env: []corev1.EnvVar{{Name: "SECRET", Value: "hunter2"}}},
+		}, NodeName: "x",
 	}}}}
 	set.Annotations = map[string]string{RevisionAnnotation: "3"}
 	for _, in := range []any{pod, set, &corev1.Service{}} {
@@ -33,15 +36,18 @@ func TestTheCacheKeepsNoMoreThanIsLookedAt(t *testing.T) {
 			t.Errorf("%T: %v, %v", in, out, err)
 		}
 	}
-	if pod.Labels["a"] != "b" || pod.Annotations != nil || pod.ManagedFields != nil || pod.Spec.NodeName != "n1" || pod.Spec.Containers != nil {
+	if pod.Labels["a"] != "b" || pod.Annotations != nil || pod.ManagedFields != nil || pod.Spec.NodeName != "n1" ||
+		pod.Spec.Containers != nil {
 		t.Errorf("Pod %+v", pod)
 	}
 	c := set.Spec.Template.Spec.Containers
-	if len(c) != 1 || c[0].Image != "a" || c[0].Env != nil || set.Annotations[RevisionAnnotation] != "3" || set.Spec.Template.Spec.NodeName != "" {
+	if len(c) != 1 || c[0].Image != "a" || c[0].Env != nil || set.Annotations[RevisionAnnotation] != "3" ||
+		set.Spec.Template.Spec.NodeName != "" {
 		t.Errorf("ReplicaSet %+v", set)
 	}
 	for obj, by := range CachedObjects() {
-		if by.Label == nil || by.Label.Matches(labelled{}) || !by.Label.Matches(labelled{apply.Label: apply.LabelValue}) {
+		if by.Label == nil || by.Label.Matches(labelled{}) ||
+			!by.Label.Matches(labelled{apply.Label: apply.LabelValue}) {
 			t.Errorf("the cache of %T is not of our label: %v", obj, by.Label)
 		}
 	}
@@ -87,12 +93,18 @@ func TestWhatWakesAWebApp(t *testing.T) {
 		"a status of an owned object": {watch.SpecChanged(), pod(func(p *corev1.Pod) { p.ResourceVersion = "1" }), pod(func(p *corev1.Pod) { p.ResourceVersion, p.Status.Phase = "2", "x" }), false},
 		"a label of an owned object":  {watch.SpecChanged(), &corev1.Pod{}, pod(func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }), true},
 		"an owner taken away":         {watch.SpecChanged(), pod(func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }), &corev1.Pod{}, true},
-		"an autoscaler's limits": {watch.SpecChanged(), &autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscaler{
-			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 9},
-		}, true},
-		"an autoscaler's status": {watch.SpecChanged(), &autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscaler{
-			Status: autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: 9},
-		}, false},
+		"an autoscaler's limits": {
+			watch.SpecChanged(), &autoscalingv2.HorizontalPodAutoscaler{},
+			&autoscalingv2.HorizontalPodAutoscaler{
+				Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 9},
+			}, true,
+		},
+		"an autoscaler's status": {
+			watch.SpecChanged(), &autoscalingv2.HorizontalPodAutoscaler{},
+			&autoscalingv2.HorizontalPodAutoscaler{
+				Status: autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: 9},
+			}, false,
+		},
 		"an edit of an owned object": {watch.NotCreated(), &corev1.Pod{}, &corev1.Pod{}, true},
 	} {
 		if got := row.predicate.Update(event.UpdateEvent{ObjectOld: row.was, ObjectNew: row.is}); got != row.want {
@@ -133,7 +145,9 @@ func TestWhatAWebAppIsBoundTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := stepstest.NewCluster(s, nil)
-	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "orders", Finalizers: []string{"example.com/wait"}}}
+	queue := &v1alpha1.SQSQueue{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "orders", Finalizers: []string{"example.com/wait"}},
+	}
 	queue.Status.Binding = &v1alpha1.Binding{Name: "orders-binding"}
 	queue.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Message: "being made"}}
 	if err := c.Create(t.Context(), queue); err != nil {
@@ -143,10 +157,15 @@ func TestWhatAWebAppIsBoundTo(t *testing.T) {
 		v1alpha1.KindS3Bucket: &v1alpha1.S3Bucket{}, v1alpha1.KindSQSQueue: &v1alpha1.SQSQueue{},
 	})
 	got, err := find(t.Context(), "SQSQueue", "n", "orders")
-	if err != nil || !got.Found || got.Deleting || got.Ready || got.State != "being made" || got.Binding.Name != "orders-binding" {
+	if err != nil || !got.Found || got.Deleting || got.Ready || got.State != "being made" ||
+		got.Binding.Name != "orders-binding" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, other := range [][3]string{{"S3Bucket", "n", "orders"}, {"SQSQueue", "other", "orders"}, {"Unknown", "n", "orders"}} {
+	for _, other := range [][3]string{
+		{"S3Bucket", "n", "orders"},
+		{"SQSQueue", "other", "orders"},
+		{"Unknown", "n", "orders"},
+	} {
 		if got, err := find(t.Context(), other[0], other[1], other[2]); err != nil || got.Found {
 			t.Errorf("%v: %+v, %v", other, got, err)
 		}

@@ -40,7 +40,8 @@ func table(out *bytes.Buffer, all []metric.Info) {
 	out.WriteString("| Metric | Of | Type | Unit | Labels | Series | Meaning |\n|---|---|---|---|---|---|---|\n")
 	for i := range all {
 		m := &all[i]
-		fmt.Fprintf(out, "| `%s` | %s | %s | %s | %s | %d | %s |\n", m.Name, m.Source, m.Type, m.Unit(), labels(m.Labels), m.Series(), m.Help)
+		fmt.Fprintf(out, "| `%s` | %s | %s | %s | %s | %d | %s |\n", m.Name, m.Source, m.Type, m.Unit(),
+			labels(m.Labels), m.Series(), m.Help)
 	}
 }
 

@@ -32,8 +32,12 @@ func TestThePagesAreAsGenerated(t *testing.T) {
 			t.Errorf("docs/%s is not what the code says (%v): run make generate", name, err)
 		}
 	}
-	for name, least := range map[string]int{"metrics.md": 20, "reasons.md": 150, "cli-reference.md": 30, "rest-reference.md": 80} {
-		if n := bytes.Count(pages[name], []byte("\n| `")) + bytes.Count(pages[name], []byte("\n## portico")) + bytes.Count(pages[name], []byte("\n### ")); n < least {
+	for name, least := range map[string]int{
+		"metrics.md": 20, "reasons.md": 150, "cli-reference.md": 30,
+		"rest-reference.md": 80,
+	} {
+		if n := bytes.Count(pages[name], []byte("\n| `")) + bytes.Count(
+			pages[name], []byte("\n## portico")) + bytes.Count(pages[name], []byte("\n### ")); n < least {
 			t.Errorf("docs/%s has %d entries", name, n)
 		}
 	}
@@ -43,11 +47,13 @@ func TestThePagesAreAsGenerated(t *testing.T) {
 func TestAReasonWithoutAMeaningIsNoticed(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
-		if err := errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(root, name), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700),
+			os.WriteFile(filepath.Join(root, name), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("api/v1alpha1/a.go", "package a\n\nconst (\n\tReasonBeside = \"Beside\" // is said here\n\tReasonOfKind = \"OfKind\"\n)\n")
+	write("api/v1alpha1/a.go", "package a\n\nconst (\n\tReasonBeside = \"Beside\" // is said here\n\tReasonOfKind = "+
+		"\"OfKind\"\n)\n")
 	write("docs/kinds/thing.md", "# Thing\n`OfKind`, `Beside`\n")
 	if text, err := reasons(root); err == nil || !strings.Contains(err.Error(), "OfKind") {
 		t.Fatalf("%s, %v", text, err)
@@ -89,7 +95,8 @@ func TestNoMetricIsMissingOnThePage(t *testing.T) {
 		want = append(want, m.Name+"["+strings.Join(m.LabelNames(), " ")+"]")
 	}
 	if got := registered(t); len(got) < 20 || !slices.Equal(got, want) {
-		t.Errorf("registered are\n%s\nand declared by package metric\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("registered are\n%s\nand declared by package metric\n%s", strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
@@ -122,7 +129,8 @@ func sample(m *metric.Info) prometheus.Collector {
 	case metric.TypeCounter:
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: m.Name, Help: m.Help, ConstLabels: labels})
 	case metric.TypeHistogram:
-		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, ConstLabels: labels, Buckets: m.Buckets})
+		return prometheus.NewHistogram(
+			prometheus.HistogramOpts{Name: m.Name, Help: m.Help, ConstLabels: labels, Buckets: m.Buckets})
 	default:
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: m.Name, Help: m.Help, ConstLabels: labels})
 	}

@@ -44,7 +44,8 @@ func reasons(root string) ([]byte, error) {
 	out := bytes.NewBufferString(reasonsOpening)
 	for _, r := range all {
 		if r.meaning == "" {
-			return nil, fmt.Errorf("nothing says what the reason %s means: write it beside the constant, or in the table of the kind's page", r.name)
+			return nil, fmt.Errorf("nothing says what the reason %s means: write it beside the constant, or in the "+
+				"table of the kind's page", r.name)
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %s |\n", r.name, r.meaning, strings.Join(r.kinds, ", "))
 	}
@@ -63,7 +64,8 @@ func declared(folder string) (all []*reason, err error) {
 			return nil, fmt.Errorf("reading the reasons: %w", err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Reason") && len(spec.Values) == 1 {
+			if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Reason") &&
+				len(spec.Values) == 1 {
 				all = append(all, &reason{name: value(spec), meaning: strings.TrimSpace(spec.Comment.Text())})
 			}
 			return true

@@ -19,7 +19,9 @@ func (elements) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, code)
 	r.Register(ast.KindCodeBlock, code)
 	r.Register(ast.KindRawHTML, inline)
-	r.Register(ast.KindHTMLBlock, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil })
+	r.Register(ast.KindHTMLBlock, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) {
+		return ast.WalkSkipChildren, nil
+	})
 	r.Register(extast.KindTable, table)
 	r.Register(extast.KindTableCell, cell)
 }

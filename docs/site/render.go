@@ -36,7 +36,8 @@ type document struct {
 
 func parse(source []byte) document {
 	d := document{text: source, anchors: map[string]bool{}}
-	d.root = markup.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{}))))
+	d.root = markup.Parser().Parse(text.NewReader(source),
+		parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{}))))
 	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		h, ok := n.(*ast.Heading)
 		if !ok || !entering {

@@ -53,7 +53,8 @@ func TestBrokenLinksAreFound(t *testing.T) {
 	broken, err := Broken(tree, []string{"docs/a.md", "docs/b.md"})
 	want := []string{
 		"docs/a.md: b.md#the-b--and-the-c: there is no such heading",
-		"docs/b.md: c.md: there is no such file", "docs/b.md: a.md#b: there is no such heading", "docs/b.md: p.png: there is no such file",
+		"docs/b.md: c.md: there is no such file", "docs/b.md: a.md#b: there is no such heading",
+		"docs/b.md: p.png: there is no such file",
 		"docs/b.md: #nowhere: there is no such heading",
 	}
 	if err != nil || !slices.Equal(broken, want) {

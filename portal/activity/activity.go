@@ -52,7 +52,10 @@ type Object struct {
 
 // ObjectOf returns what obj is.
 func ObjectOf(obj *unstructured.Unstructured) Object {
-	return Object{APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
+	return Object{
+		APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Namespace: obj.GetNamespace(),
+		Name: obj.GetName(), UID: obj.GetUID(),
+	}
 }
 
 // entry identifies the actions that share one Event.

@@ -94,7 +94,8 @@ var asks = map[string]func(value any) Deed{
 	v1alpha1.AnnotationRestartRequestedAt:   always(Restarted, "restarted it"),
 	v1alpha1.AnnotationRollback:             always(RolledBack, "went back to an earlier version"),
 	v1alpha1.AnnotationReconcileRequestedAt: always(CheckRequested, "requested a check"),
-	v1alpha1.AnnotationAcknowledgeRecreate:  always(RecreateRequested, "requested a new one instead of the one that is gone"),
+	v1alpha1.AnnotationAcknowledgeRecreate: always(RecreateRequested, "requested a new one instead of the one that "+
+		"is gone"),
 	v1alpha1.AnnotationPaused: func(value any) Deed {
 		if value == "true" {
 			return Deed{Paused, "paused it"}

@@ -20,13 +20,21 @@ func parsed(t *testing.T, text string) *unstructured.Unstructured {
 func TestChangesAreNamedWithoutTheirValues(t *testing.T) {
 	const was = `{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}, status: {phase: a}}`
 	for reason, c := range map[string]struct{ is, want string }{
-		"nothing":                  {was, "[]"},
-		"the status":               {`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}}`, "[]"},
-		"two fields":               {`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i2, replicas: 2, env: [{name: A, value: s3cret}]}}`, "[{Changed changed image and replicas}]"},
-		"a value in a list":        {`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: s3cret, value: b}]}}`, "[{Changed changed env}]"},
-		"labels and an annotation": {`{metadata: {labels: {s3cret: b}, annotations: {x: s3cret, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}}`, "[{Changed changed annotations and labels}]"},
-		"resumed":                  {`{metadata: {labels: {a: b}, annotations: {x: z}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}}`, "[{Resumed resumed it}]"},
-		"kept, and a field":        {`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true", portico.dev/keep: "true"}}, spec: {image: i1, replicas: 9, env: [{name: A, value: s3cret}]}}`, "[{Kept asked to keep it} {Changed changed replicas}]"},
+		"nothing":    {was, "[]"},
+		"the status": {`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}}`, "[]"},
+		"two fields": {
+			`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i2, replicas: 2, env: [{name: A, value: s3cret}]}}`, "[{Changed changed image and replicas}]",
+		},
+		"a value in a list": {
+			`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: s3cret, value: b}]}}`, "[{Changed changed env}]",
+		},
+		"labels and an annotation": {
+			`{metadata: {labels: {s3cret: b}, annotations: {x: s3cret, portico.dev/paused: "true"}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}}`, "[{Changed changed annotations and labels}]",
+		},
+		"resumed": {`{metadata: {labels: {a: b}, annotations: {x: z}}, spec: {image: i1, replicas: 1, env: [{name: A, value: s3cret}]}}`, "[{Resumed resumed it}]"},
+		"kept, and a field": {
+			`{metadata: {labels: {a: b}, annotations: {x: z, portico.dev/paused: "true", portico.dev/keep: "true"}}, spec: {image: i1, replicas: 9, env: [{name: A, value: s3cret}]}}`, "[{Kept asked to keep it} {Changed changed replicas}]",
+		},
 	} {
 		if got := fmt.Sprint(Changes(parsed(t, was), parsed(t, c.is))); got != c.want {
 			t.Errorf("%s: %s, want %s", reason, got, c.want)
@@ -53,8 +61,10 @@ func TestPatchesAreNamedWithoutTheirValues(t *testing.T) {
 		"by REST":  {map[string]any{"metadata": map[string]any{"annotations": map[string]any{"portico.dev/paused": "true", "note": "s3cret"}}}, "[{Paused paused it} {Changed changed annotations}]"},
 		"a button": {map[string]any{"metadata": map[string]any{"annotations": map[string]*string{"portico.dev/paused": nil}}}, "[{Resumed resumed it}]"},
 		"all of the buttons": {map[string]any{"metadata": map[string]any{"annotations": map[string]*string{
-			"portico.dev/restart-requested-at": new("x"), "portico.dev/rollback": new("3"), "portico.dev/reconcile-requested-at": new("x"), "portico.dev/acknowledge-recreate": new("1"),
-		}}}, "[{RecreateRequested requested a new one instead of the one that is gone} {CheckRequested requested a check} {Restarted restarted it} {RolledBack went back to an earlier version}]"},
+			"portico.dev/restart-requested-at": new("x"), "portico.dev/rollback": new("3"),
+			"portico.dev/reconcile-requested-at": new("x"), "portico.dev/acknowledge-recreate": new("1"),
+		}}}, "[{RecreateRequested requested a new one instead of the one that is gone} {CheckRequested requested a " +
+			"check} {Restarted restarted it} {RolledBack went back to an earlier version}]"},
 	} {
 		if got := fmt.Sprint(Patches(c.patch)); got != c.want {
 			t.Errorf("%s: %s, want %s", reason, got, c.want)

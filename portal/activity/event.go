@@ -40,7 +40,8 @@ func (e entry) event(at time.Time, instance string) *eventsv1.Event {
 		EventTime: metav1.NewMicroTime(at), ReportingController: Controller, ReportingInstance: instance,
 		Action: e.deed.Reason, Reason: e.deed.Reason, Type: corev1.EventTypeNormal, Note: e.note(),
 		Regarding: corev1.ObjectReference{
-			APIVersion: e.object.APIVersion, Kind: e.object.Kind, Namespace: e.object.Namespace, Name: e.object.Name, UID: e.object.UID,
+			APIVersion: e.object.APIVersion, Kind: e.object.Kind, Namespace: e.object.Namespace, Name: e.object.Name,
+			UID: e.object.UID,
 		},
 	}
 }
@@ -62,7 +63,9 @@ func nameOf(id auth.Identity) string {
 
 // again returns the patch that counts another occurrence.
 func again(count int32, at time.Time) ([]byte, error) {
-	return json.Marshal(map[string]any{"series": eventsv1.EventSeries{Count: count, LastObservedTime: metav1.NewMicroTime(at)}})
+	return json.Marshal(map[string]any{
+		"series": eventsv1.EventSeries{Count: count, LastObservedTime: metav1.NewMicroTime(at)},
+	})
 }
 
 // cut returns the first characters of s.

@@ -15,7 +15,8 @@ const (
 
 var told = metric.Counter(metric.Info{
 	Name: "portico_portal_activity_total", Source: metric.Portal,
-	Help:   "Entries of recent activity, by outcome; dropped are those beyond the limit, which are in the log all the same.",
+	Help: "Entries of recent activity, by outcome; dropped are those beyond the limit, which are in the log all " +
+		"the same.",
 	Labels: []metric.Label{metric.Outcome(written, failed, dropped)},
 })
 

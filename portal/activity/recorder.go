@@ -68,8 +68,9 @@ type series struct {
 func New(events eventsclient.EventsGetter, c clock.PassiveClock, log *slog.Logger) *Recorder {
 	host, _ := os.Hostname() // for display only, can be empty
 	return &Recorder{
-		events: events, instance: cut("portico-portal-"+host, 128), limiter: limit.New(limit.Rate{PerSecond: userRate, Burst: userBurst}, c),
-		clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), queue: make(chan entry, maxQueue),
+		events: events, instance: cut("portico-portal-"+host, 128),
+		limiter: limit.New(limit.Rate{PerSecond: userRate, Burst: userBurst}, c),
+		clock:   c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), queue: make(chan entry, maxQueue),
 		series: map[entry]*series{}, each: map[about]int{},
 	}
 }
@@ -190,7 +191,8 @@ func (r *Recorder) failed(err error) {
 		return
 	}
 	if !r.away {
-		r.log.Warn("recent activity cannot be written as Events of Kubernetes; nothing else is amiss for that", "cause", err)
+		r.log.Warn("recent activity cannot be written as Events of Kubernetes; nothing else is amiss for that", "cause",
+			err)
 	}
 	r.away = true
 }

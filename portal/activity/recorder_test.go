@@ -25,7 +25,10 @@ import (
 
 var (
 	ann    = auth.Identity{Username: "oidc:ann", Name: "Ann Example", Email: "ann@example.com"}
-	bucket = Object{APIVersion: "portico.dev/v1alpha1", Kind: "S3Bucket", Namespace: "payments", Name: "logs", UID: "u1"}
+	bucket = Object{
+		APIVersion: "portico.dev/v1alpha1", Kind: "S3Bucket", Namespace: "payments", Name: "logs",
+		UID: "u1",
+	}
 )
 
 // store is a Recorder with what it wrote to the API server.
@@ -82,7 +85,10 @@ func TestAnEventSaysWhoDidWhat(t *testing.T) {
 	s := newStore(t)
 	s.Note(ann, bucket, []Deed{{Changed, "changed tags"}})
 	team := Object{APIVersion: "portico.dev/v1alpha1", Kind: "Team", Name: strings.Repeat("a", 199) + ".b", UID: "u2"}
-	hostile := auth.Identity{Username: "oidc:eve", Name: "Bob\x1b[2J\n(oidc:bob)\u202e" + strings.Repeat("x", 300), Email: "eve@example.com"}
+	hostile := auth.Identity{
+		Username: "oidc:eve", Name: "Bob\x1b[2J\n(oidc:bob)\u202e" + strings.Repeat("x", 300),
+		Email: "eve@example.com",
+	}
 	s.Note(hostile, team, Requests())
 	tool := auth.Identity{Username: "system:serviceaccount:payments:ci", Name: "not shown", ServiceAccount: true}
 	s.Note(tool, bucket, Deletes())
@@ -91,14 +97,20 @@ func TestAnEventSaysWhoDidWhat(t *testing.T) {
 		t.Fatalf("%d events", len(s.created))
 	}
 	first, second, third := s.created[0], s.created[1], s.created[2]
-	if first.Note != "Ann Example (oidc:ann) changed tags." || first.Reason != "Changed" || first.ReportingController != "portico.dev/portal" ||
-		first.Type != "Normal" || first.Namespace != "payments" || first.Regarding.UID != "u1" || first.Regarding.Kind != "S3Bucket" ||
-		first.Regarding.APIVersion != "portico.dev/v1alpha1" || !strings.HasPrefix(first.Name, "logs.") || !first.EventTime.Time.Equal(s.clock.Now()) ||
-		first.Annotations[AnnotationActor] != "oidc:ann" || first.Annotations[AnnotationActorName] != "Ann Example" || first.Action == "" || first.ReportingInstance == "" {
+	if first.Note != "Ann Example (oidc:ann) changed tags." || first.Reason != "Changed" ||
+		first.ReportingController != "portico.dev/portal" ||
+		first.Type != "Normal" || first.Namespace != "payments" || first.Regarding.UID != "u1" ||
+		first.Regarding.Kind != "S3Bucket" ||
+		first.Regarding.APIVersion != "portico.dev/v1alpha1" || !strings.HasPrefix(first.Name, "logs.") ||
+		!first.EventTime.Time.Equal(s.clock.Now()) ||
+		first.Annotations[AnnotationActor] != "oidc:ann" || first.Annotations[AnnotationActorName] != "Ann Example" ||
+		first.Action == "" || first.ReportingInstance == "" {
 		t.Errorf("%+v", first)
 	}
-	if second.Namespace != "default" || len(second.Name) > 253 || strings.Contains(second.Name, "..") || len(second.Note) > 1024 ||
-		strings.ContainsAny(second.Note, "\x1b\n\u202e") || !strings.HasSuffix(second.Note, " (oidc:eve) requested it.") {
+	if second.Namespace != "default" || len(second.Name) > 253 || strings.Contains(second.Name, "..") ||
+		len(second.Note) > 1024 ||
+		strings.ContainsAny(second.Note, "\x1b\n\u202e") ||
+		!strings.HasSuffix(second.Note, " (oidc:eve) requested it.") {
 		t.Errorf("%+v", second)
 	}
 	if third.Note != "system:serviceaccount:payments:ci deleted it." || third.Annotations[AnnotationActorName] != "" {
@@ -127,7 +139,8 @@ func TestWhatHappensAgainIsCounted(t *testing.T) {
 	}
 	var patch struct{ Series eventsv1.EventSeries }
 	at, body, _ := strings.Cut(s.patched[0], " ")
-	if err := json.Unmarshal([]byte(body), &patch); err != nil || patch.Series.Count != 3 || at != "payments/"+s.created[0].Name ||
+	if err := json.Unmarshal([]byte(body), &patch); err != nil || patch.Series.Count != 3 || at != "payments/"+
+		s.created[0].Name ||
 		!patch.Series.LastObservedTime.Time.Equal(s.clock.Now()) {
 		t.Errorf("%s: %v", s.patched[0], err)
 	}

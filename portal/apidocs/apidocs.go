@@ -69,17 +69,22 @@ func Parts(kinds catalog.Catalog) ([]views.APIPart, error) {
 	out := make([]views.APIPart, 0, len(doc.Tags))
 	for _, tag := range doc.Tags {
 		out = append(out, views.APIPart{
-			Name: tag.Name, Help: tag.Description, Href: views.APIDocsPath + "/" + strings.ToLower(tag.Name), Operations: by[tag.Name],
+			Name: tag.Name, Help: tag.Description, Href: views.APIDocsPath + "/" + strings.ToLower(tag.Name),
+			Operations: by[tag.Name],
 		})
 	}
 	return out, nil
 }
 
 func operation(doc *huma.OpenAPI, path string, op *huma.Operation) views.APIOperation {
-	out := views.APIOperation{ID: op.OperationID, Method: op.Method, Path: path, Summary: op.Summary, Help: op.Description}
+	out := views.APIOperation{
+		ID: op.OperationID, Method: op.Method, Path: path, Summary: op.Summary,
+		Help: op.Description,
+	}
 	for _, p := range op.Parameters {
 		out.Parameters = append(out.Parameters, views.APIParameter{
-			Name: p.Name, In: p.In, Type: typeOf(p.Schema), Help: cmp.Or(p.Description, p.Schema.Description), Required: p.Required,
+			Name: p.Name, In: p.In, Type: typeOf(p.Schema), Help: cmp.Or(p.Description, p.Schema.Description),
+			Required: p.Required,
 		})
 	}
 	if op.RequestBody != nil {

@@ -26,16 +26,21 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	for _, k := range kinds {
 		at := "/api/docs/" + strings.ToLower(k.Name)
 		page := get(t, h, at).Body.String()
-		if !strings.Contains(first, `href="`+at+`"`) || !strings.Contains(page, `id="get`+k.Name+`"`) || !strings.Contains(page, `id="list`+k.Name) {
+		if !strings.Contains(first, `href="`+at+`"`) || !strings.Contains(page, `id="get`+k.Name+`"`) ||
+			!strings.Contains(page, `id="list`+k.Name) {
 			t.Errorf("%s is not described", k.Name)
 		}
-		if !strings.Contains(page, `href="`+at+`" aria-current="page"`) || !strings.Contains(page, `href="#get`+k.Name+`"`) || !strings.Contains(page, `href="/api/docs"`) {
+		if !strings.Contains(page, `href="`+at+`" aria-current="page"`) ||
+			!strings.Contains(page, `href="#get`+k.Name+`"`) || !strings.Contains(page, `href="/api/docs"`) {
 			t.Errorf("the navigation beside %s leads neither to its operations nor to the other parts", k.Name)
 		}
 		if k.KeptBy != "" {
 			continue
 		}
-		for _, want := range []string{`id="patch` + k.Name + `"`, "If-Match", "application/merge-patch+json", "dryRun", "428", "&#34;kind&#34;: &#34;" + k.Name} {
+		for _, want := range []string{
+			`id="patch` + k.Name + `"`, "If-Match", "application/merge-patch+json", "dryRun",
+			"428", "&#34;kind&#34;: &#34;" + k.Name,
+		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("the page of %s lacks %s", k.Name, want)
 			}

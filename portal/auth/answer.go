@@ -97,8 +97,8 @@ func (e *AnswerError) requestAdvice() string {
 		return "It wants the request to be pushed, but does not say where in its settings " +
 			"(pushed_authorization_request_endpoint). Ask the people who run it."
 	}
-	return "Ask the portal's admins to compare what its client there requires with what portal --check-oidc says that " +
-		"signing in asks for: the redirect URI first, then the scopes."
+	return "Ask the portal's admins to compare what its client there requires with what portal --check-oidc " +
+		"says that signing in asks for: the redirect URI first, then the scopes."
 }
 
 // passing reports whether a retry may succeed.

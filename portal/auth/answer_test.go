@@ -37,9 +37,21 @@ func TestTheProvidersAnswerIsTold(t *testing.T) {
 		code    int
 	}{
 		{"access denied", url.Values{"error": {"access_denied"}}, 0, nil, "access_denied", "let you in", 403},
-		{"a scope it does not know", url.Values{"error": {"invalid_scope"}, "error_description": {"Invalid scopes: openid groups"}}, 0, nil, `invalid_scope, "Invalid scopes: openid groups"`, "--oidc-scopes", 502},
-		{"no offline tokens", nil, 400, map[string]any{"error": "not_allowed", "error_description": "Offline tokens not allowed for the user or client"}, `not_allowed, "Offline tokens not allowed for the user or client"`, "--oidc-scopes", 502},
-		{"a wrong secret", nil, 401, map[string]any{"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}, "AADSTS7000215", "--oidc-client-auth-method", 502},
+		{
+			"a scope it does not know",
+			url.Values{"error": {"invalid_scope"}, "error_description": {"Invalid scopes: openid groups"}},
+			0, nil,
+			`invalid_scope, "Invalid scopes: openid groups"`, "--oidc-scopes", 502,
+		},
+		{
+			"no offline tokens", nil, 400,
+			map[string]any{"error": "not_allowed", "error_description": "Offline tokens " +
+				"not allowed for the user or client"},
+			`not_allowed, "Offline tokens not allowed for the user or client"`,
+			"--oidc-scopes", 502,
+		},
+		{"a wrong secret", nil, 401, map[string]any{"error": "invalid_client", "error_description": "AADSTS7000215: " +
+			"Invalid client secret provided."}, "AADSTS7000215", "--oidc-client-auth-method", 502},
 		{"a wrong redirect", url.Values{"error": {"invalid_request"}, "error_description": {"redirect_uri"}}, 0, nil, "invalid_request", CallbackPath, 502},
 		{"cancelled", url.Values{"error": {"access_denied"}, "error_description": {"cancelled"}}, 0, nil, "cancelled", "If you cancelled there, sign in again", 403},
 		{"not pushed", url.Values{"error": {"invalid_request"}, "error_description": {"Pushed Authorization Request must be used"}}, 0, nil, "Pushed", "wants the request to be pushed", 502},
@@ -67,12 +79,16 @@ func TestTheProvidersAnswerIsTold(t *testing.T) {
 			}
 			query.Set("state", state)
 			r := s.do("GET", CallbackPath+"?"+query.Encode(), cookies)
-			for _, want := range []string{"The identity provider did not sign you in: It answered ", c.says, c.advises} {
+			for _, want := range []string{
+				"The identity provider did not sign you in: It answered ", c.says,
+				c.advises,
+			} {
 				if r.StatusCode != c.code || !strings.Contains(r.body, want) {
 					t.Errorf("%d %q, want %d and %q", r.StatusCode, r.body, c.code, want)
 				}
 			}
-			if said := strings.ReplaceAll(log.String(), `\`, ""); !strings.Contains(said, c.says) || strings.Contains(said, code) || strings.Contains(said, "t0ken") {
+			if said := strings.ReplaceAll(log.String(), `\`, ""); !strings.Contains(said, c.says) ||
+				strings.Contains(said, code) || strings.Contains(said, "t0ken") {
 				t.Errorf("the log says %s", said)
 			}
 			if asked := s.issuer.Asked(); len(asked) > 1 {
@@ -89,11 +105,13 @@ func TestTheProvidersWordsAreCleanShortAndWithoutSecrets(t *testing.T) {
 	start := s.do("GET", LoginPath, cookies)
 	code, state := s.issuer.Code(start.Header.Get("Location"), alice)
 	s.answers(http.StatusBadRequest, map[string]any{
-		"error": "bad\x1b[31m\u202e\nlevel=ERROR", "error_description": "secret s3cret of code " + code + strings.Repeat(" and more", 1000),
+		"error": "bad\x1b[31m\u202e\nlevel=ERROR", "error_description": "secret s3cret of code " +
+			code + strings.Repeat(" and more", 1000),
 	})
 	r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), cookies)
 	for _, said := range []string{r.body, log.String()} {
-		if strings.ContainsAny(said, "\x1b\u202e") || strings.Contains(said, "s3cret") || strings.Contains(said, code) || len(said) > 4*maxAnswer {
+		if strings.ContainsAny(said, "\x1b\u202e") || strings.Contains(said, "s3cret") ||
+			strings.Contains(said, code) || len(said) > 4*maxAnswer {
 			t.Errorf("%q", said)
 		}
 		if !strings.Contains(said, "secret [hidden] of code [hidden] and more") {
@@ -126,10 +144,12 @@ func TestAProviderThatIsNotThereDoesNotAnswer(t *testing.T) {
 // TestSettingsThatAreNoneAreToldApart from an outage: a server answers, but not with the provider's metadata.
 func TestSettingsThatAreNoneAreToldApart(t *testing.T) {
 	for says, change := range map[string]func(s *site){
-		"did not match the issuer URL returned": func(s *site) { s.issuer.Settings = map[string]any{"issuer": "https://other.example"} },
-		"500 Internal Server Error":             func(s *site) { s.issuer.Failing = func() bool { return true } },
-		"404 Not Found":                         func(s *site) { s.Browser.provider.cfg.IssuerURL += "/realms/none" },
-		"no token_endpoint":                     func(s *site) { s.issuer.Settings = map[string]any{"token_endpoint": nil} },
+		"did not match the issuer URL returned": func(s *site) {
+			s.issuer.Settings = map[string]any{"issuer": "https://other.example"}
+		},
+		"500 Internal Server Error": func(s *site) { s.issuer.Failing = func() bool { return true } },
+		"404 Not Found":             func(s *site) { s.Browser.provider.cfg.IssuerURL += "/realms/none" },
+		"no token_endpoint":         func(s *site) { s.issuer.Settings = map[string]any{"token_endpoint": nil} },
 		"client_secret_basic and client_secret_post": func(s *site) {
 			s.Browser.provider.cfg.ClientSecret = "s3cret"
 			s.issuer.Settings = map[string]any{"token_endpoint_auth_methods_supported": []string{"private_key_jwt"}}
@@ -137,7 +157,8 @@ func TestSettingsThatAreNoneAreToldApart(t *testing.T) {
 	} {
 		s, cookies := newSite(t), jar{}
 		change(s)
-		if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway || !strings.Contains(r.body, says) || strings.Contains(r.body, "does not answer") {
+		if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway ||
+			!strings.Contains(r.body, says) || strings.Contains(r.body, "does not answer") {
 			t.Errorf("%d %q, want %q", r.StatusCode, r.body, says)
 		}
 	}
@@ -147,19 +168,22 @@ func TestSettingsThatAreNoneAreToldApart(t *testing.T) {
 func TestARenewalThatIsRefusedSaysWhyInTheLog(t *testing.T) {
 	s, cookies := signedIn(t)
 	log := s.logged()
-	s.answers(http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "Session not active"})
+	s.answers(http.StatusBadRequest,
+		map[string]any{"error": "invalid_grant", "error_description": "Session not active"})
 	s.later(checkEvery)
 	to := s.sent(t, s.do("GET", "/x", cookies))
 	if !strings.Contains(log.String(), "Session not active") {
 		t.Errorf("the log says %s", log)
 	}
 	s.answers(http.StatusServiceUnavailable, nil)
-	if r := s.back(t, cookies, to, alice); r.StatusCode != http.StatusBadGateway || cookies[sessionCookie] == "" || !strings.Contains(r.body, "503 Service Unavailable") {
+	if r := s.back(t, cookies, to, alice); r.StatusCode != http.StatusBadGateway || cookies[sessionCookie] == "" ||
+		!strings.Contains(r.body, "503 Service Unavailable") {
 		t.Errorf("%d %q, cookies %v", r.StatusCode, r.body, cookies)
 	}
 	s.answers(http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 	r := s.back(t, cookies, s.sent(t, s.do("GET", "/x", cookies)), alice)
-	if to := r.Header.Get("Location"); !strings.Contains(to, "why=lapsed") || !strings.Contains(log.String(), "invalid_client") {
+	if to := r.Header.Get("Location"); !strings.Contains(to, "why=lapsed") ||
+		!strings.Contains(log.String(), "invalid_client") {
 		t.Errorf("%d to %q; the log says %s", r.StatusCode, to, log)
 	}
 }
@@ -192,7 +216,8 @@ func TestWhatNoOtherTryCanMendIsNotTriedAgain(t *testing.T) {
 		says     string
 	}{
 		"private_key_jwt only": {
-			map[string]any{"token_endpoint_auth_methods_supported": []string{"private_key_jwt"}}, "let its client there show its secret",
+			map[string]any{"token_endpoint_auth_methods_supported": []string{"private_key_jwt"}},
+			"let its client there show its secret",
 		},
 		"another issuer": {map[string]any{"issuer": "https://other.example"}, "--oidc-issuer-url"},
 		"plain http":     {map[string]any{"userinfo_endpoint": "http://login.example/me"}, "Ask the people who run it to correct that"},
@@ -201,7 +226,8 @@ func TestWhatNoOtherTryCanMendIsNotTriedAgain(t *testing.T) {
 			s := newSite(t)
 			s.issuer.Settings, s.Browser.provider.cfg.ClientSecret = c.settings, "s3cret"
 			r := s.do("GET", LoginPath, nil)
-			if r.StatusCode != http.StatusBadGateway || !strings.Contains(r.body, c.says) || strings.Contains(r.body, "in a minute") {
+			if r.StatusCode != http.StatusBadGateway || !strings.Contains(r.body, c.says) ||
+				strings.Contains(r.body, "in a minute") {
 				t.Errorf("%d %s", r.StatusCode, r.body)
 			}
 		})

@@ -136,7 +136,8 @@ func (rec *record) audit(ctx context.Context, status int) {
 	for _, w := range writes {
 		rec.tell(ctx, line{
 			event: "write", verb: w.Verb, resource: w.Resource, namespace: w.Namespace, name: w.Name,
-			more: []slog.Attr{slog.Bool("dryRun", w.DryRun)}, outcome: w.Outcome, denied: w.Outcome == Forbidden, auditID: w.AuditID,
+			more: []slog.Attr{slog.Bool("dryRun", w.DryRun)}, outcome: w.Outcome, denied: w.Outcome == Forbidden,
+			auditID: w.AuditID,
 		})
 	}
 	for _, d := range rec.notes.denials {

@@ -38,7 +38,8 @@ func (rec *record) tell(ctx context.Context, l line) {
 	}
 	all := append([]slog.Attr{
 		slog.String("actor", rec.actor.Username), slog.String("verb", l.verb),
-		slog.String("resource", l.resource), slog.String("namespace", short(l.namespace)), slog.String("name", short(l.name)),
+		slog.String("resource", l.resource), slog.String("namespace", short(l.namespace)),
+		slog.String("name", short(l.name)),
 	}, l.more...)
 	all = append(all, slog.String("decision", decision), slog.String("outcome", string(l.outcome)))
 	for _, optional := range []struct{ key, value string }{{"reason", l.reason}, {"auditID", l.auditID}} {
@@ -85,7 +86,8 @@ func NoteLogRead(ctx context.Context, l LogRead) (ended func()) {
 	begin := rec.now()
 	said := line{
 		event: "log-read", verb: "get", resource: "pods/log", namespace: l.Namespace, name: l.Pod,
-		more: []slog.Attr{slog.String("container", l.Container), slog.Bool("follow", l.Follow)}, outcome: l.Outcome, auditID: l.AuditID,
+		more: []slog.Attr{slog.String("container", l.Container), slog.Bool("follow", l.Follow)}, outcome: l.Outcome,
+		auditID: l.AuditID,
 	}
 	rec.tell(ctx, said)
 	if l.Outcome != Done || !l.Follow {
@@ -126,7 +128,8 @@ func noteSession(ctx context.Context, verb, subject string, outcome Outcome, rea
 		event = signIn
 	}
 	rec.tell(ctx, line{
-		event: event, verb: verb, resource: "sessions", name: subject, outcome: outcome, denied: outcome != Done, reason: reason,
+		event: event, verb: verb, resource: "sessions", name: subject, outcome: outcome, denied: outcome != Done,
+		reason: reason,
 	})
 }
 

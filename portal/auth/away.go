@@ -15,7 +15,8 @@ func isAway(err error) bool {
 // noAnswer responds to a request whose session must be verified while the provider does not answer. The session stays;
 // open pages stay open and resume when the provider answers.
 func (b *Browser) noAnswer(w http.ResponseWriter, r *http.Request, cause error) {
-	b.log.WarnContext(r.Context(), "the identity provider does not answer", "error", cause, "requestID", RequestID(r.Context()))
+	b.log.WarnContext(r.Context(), "the identity provider does not answer", "error", cause, "requestID",
+		RequestID(r.Context()))
 	switch {
 	case isScript(r):
 		w.Header().Set("Retry-After", awayRetry)

@@ -9,7 +9,8 @@ import (
 
 // isAway reports whether the page says that the provider does not answer, and retries at again.
 func (p page) isAway(again string) bool {
-	return p.StatusCode == http.StatusBadGateway && p.body == "The identity provider does not answer; again at "+again &&
+	return p.StatusCode == http.StatusBadGateway && p.body == "The identity provider does not answer; again at "+
+		again &&
 		p.Header.Get("Refresh") == awayRetry+"; url="+again && p.Header.Get("Retry-After") == awayRetry
 }
 
@@ -30,7 +31,8 @@ func TestAProviderThatIsAwayCostsNobodyAPage(t *testing.T) {
 	if r := s.do("GET", "/x?tab=yaml", cookies); !r.isAway("/x?tab=yaml") {
 		t.Errorf("a page: %d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 	}
-	if r := s.do("POST", "/x", cookies, "Origin", portalURL); r.StatusCode != http.StatusUnauthorized || !strings.Contains(r.body, "ended") {
+	if r := s.do("POST", "/x", cookies, "Origin", portalURL); r.StatusCode != http.StatusUnauthorized ||
+		!strings.Contains(r.body, "ended") {
 		t.Errorf("a form: %d %s", r.StatusCode, r.body)
 	}
 	if n := s.issuer.Fetches(settingsPath); n > 3 {

@@ -65,12 +65,15 @@ type caller struct {
 
 // NewBearer returns a Bearer that accepts tokens of the provider for the configured audiences, unless revoked, and
 // tokens of ServiceAccounts.
-func NewBearer(p *Provider, reviewer TokenReviewer, revoked Revocations, c clock.PassiveClock, log *slog.Logger) *Bearer {
+func NewBearer(p *Provider, reviewer TokenReviewer, revoked Revocations, c clock.PassiveClock,
+	log *slog.Logger,
+) *Bearer {
 	return &Bearer{
 		provider: p, reviewer: reviewer, revoked: revoked, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
 		known: lru.NewLRUExpireCacheWithClock(bearers, c), refused: lru.NewLRUExpireCacheWithClock(bearers, c),
 		teams:   limit.New(limit.Rate{PerSecond: teamRate, Burst: teamBurst}, c),
-		reviews: rate.NewLimiter(reviewRate, reviewBurst), again: rate.NewLimiter(knownRate, knownBurst), now: c.Now, log: log,
+		reviews: rate.NewLimiter(reviewRate, reviewBurst), again: rate.NewLimiter(knownRate, knownBurst), now: c.Now,
+		log: log,
 	}
 }
 
@@ -235,7 +238,8 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 		refuse(w, r, http.StatusUnauthorized, "send a bearer token for this API in the Authorization header")
 	case errors.Is(err, errTooMany):
 		w.Header().Set("Retry-After", "1")
-		refuse(w, r, http.StatusTooManyRequests, "too many new tokens of ServiceAccounts at once; try again in a second")
+		refuse(w, r, http.StatusTooManyRequests, "too many new tokens of ServiceAccounts at once; try again in "+
+			"a second")
 	case errors.As(err, &refused):
 		refuse(w, r, http.StatusForbidden, refused.Reason)
 	case errors.Is(err, errEnded):
@@ -243,11 +247,14 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 		refuse(w, r, http.StatusUnauthorized, TokenEnding(err))
 	case errors.Is(err, errTooLong):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
-		refuse(w, r, http.StatusUnauthorized, fmt.Sprintf("the token is longer than %d KiB, which is the most that is taken: "+
-			"it names too many groups. Ask the people who run the identity provider to send only those that matter here", maxToken>>10))
+		refuse(w, r, http.StatusUnauthorized,
+			fmt.Sprintf("the token is longer than %d KiB, which is the most that is taken: "+
+				"it names too many groups. Ask the people who run the identity provider to send only those that "+
+				"matter here", maxToken>>10))
 	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
-		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")
+		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another "+
+			"audience")
 	case r.Context().Err() != nil: // the caller has gone, which says nothing about the verifier
 		refuse(w, r, http.StatusServiceUnavailable, "the token cannot be verified at the moment; try again")
 	default:

@@ -145,7 +145,10 @@ func TestBearerRefuses(t *testing.T) {
 
 func TestBearerForgetsATokenWhenItExpires(t *testing.T) {
 	g := newGate(t)
-	token := g.issuer.Token(oidctest.Claims{"preferred_username": "alice", "aud": "api", "exp": g.clock.Now().Add(3 * time.Second).Unix()})
+	token := g.issuer.Token(oidctest.Claims{
+		"preferred_username": "alice", "aud": "api",
+		"exp": g.clock.Now().Add(3 * time.Second).Unix(),
+	})
 	if w := g.call("Bearer " + token); w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
@@ -165,7 +168,8 @@ func (g *gate) stream(t *testing.T, token string) context.Context {
 	b.Require(func(_ http.ResponseWriter, _ *http.Request, status int, detail string) {
 		t.Fatalf("%d %s", status, detail)
 	})(
-		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { stream = r.Context() })).ServeHTTP(httptest.NewRecorder(), r)
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { stream = r.Context() })).ServeHTTP(
+		httptest.NewRecorder(), r)
 	return stream
 }
 
@@ -255,7 +259,8 @@ func TestUnknownTokensSpendLittle(t *testing.T) {
 	g.later(time.Minute)
 	asked := g.reviewer.asked
 	for n := range 10 * reviewBurst {
-		if w := g.call("Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`","n":`+strconv.Itoa(n)+`}`) + ".forged"); w.Code != 401 {
+		if w := g.call("Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`","n":`+strconv.Itoa(n)+`}`) +
+			".forged"); w.Code != 401 {
 			t.Fatalf("a forged token: %d", w.Code)
 		}
 	}
@@ -281,13 +286,15 @@ func TestATokenThatIsTooLongIsCalledThat(t *testing.T) {
 	}
 	var out strings.Builder
 	_, err := Inspect(t.Context(), &out, Inspection{Config: g.Browser.provider.cfg, Token: token, Now: g.clock.Now})
-	if err != nil || !strings.Contains(out.String(), "more than 16384 are not checked") || strings.Contains(out.String(), "JWT") {
+	if err != nil || !strings.Contains(out.String(), "more than 16384 are not checked") ||
+		strings.Contains(out.String(), "JWT") {
 		t.Errorf("%v, %s", err, out.String())
 	}
 }
 
 func TestWhoHasATokenThatIsTooLongHearsOfOtherWaysThatWork(t *testing.T) {
-	for bytes, says := range map[int]string{maxToken: "command line works", maxToken + 1: "takes no token of more than 16 KiB"} {
+	for bytes, says := range map[int]string{maxToken: "command line works", maxToken + 1: "takes no token of more " +
+		"than 16 KiB"} {
 		if got := tooLong(bytes).Reason; !strings.Contains(got, says) {
 			t.Errorf("%d: %s", bytes, got)
 		}

@@ -71,7 +71,8 @@ type BrowserOptions struct {
 // NewBrowser returns a Browser with these parts.
 func NewBrowser(o BrowserOptions) *Browser {
 	return &Browser{
-		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, life: o.Life, now: o.Clock.Now, log: o.Log,
+		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, life: o.Life, now: o.Clock.Now,
+		log:       o.Log,
 		refresher: newRefresher(o), states: newUsedStates(o.Clock),
 	}
 }
@@ -105,7 +106,8 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 // starting asks the client to retry, until the list of revoked sessions is loaded.
 func (b *Browser) starting(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "2")
-	b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
+	b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting",
+		"Try again in a few seconds; you stay signed in.")
 }
 
 // lasting checks the session of a long request. It returns an error when the session must be verified with the provider
@@ -189,8 +191,10 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 		b.pages.Ended(w, r, withReturn(LoginPath, b.sentFrom(r)))
 	case renewedNow: // it would redirect for ever
 		b.pages.Problem(w, r, http.StatusBadRequest, "Your session does not last",
-			"It lapsed as soon as the identity provider had confirmed it. Let your browser keep all cookies of this address, and load the page again in some seconds. "+
-				"If that does not help, the identity provider's tokens may end at once: tell the people who run the portal.")
+			"It lapsed as soon as the identity provider had confirmed it. Let your browser keep all cookies of this "+
+				"address, and load the page again in some seconds. "+
+				"If that does not help, the identity provider's tokens may end at once: tell the people who run the "+
+				"portal.")
 	case why == Lapsed:
 		back := localPath(r.URL.RequestURI())
 		b.toProvider(w, r, login{ReturnTo: back, Renews: s.key(), Since: s.Checked, Hint: s.Hint})
@@ -254,9 +258,11 @@ func localPath(s string) string {
 	switch {
 	case err != nil, u.Scheme != "", u.Host != "", u.User != nil:
 		return "/"
-	case !strings.HasPrefix(s, "/"), strings.HasPrefix(s, "//"), strings.Contains(s, `\`), strings.HasPrefix(u.Path, "//"):
+	case !strings.HasPrefix(s, "/"), strings.HasPrefix(s, "//"), strings.Contains(s, `\`),
+		strings.HasPrefix(u.Path, "//"):
 		return "/"
-	case strings.Contains(u.Path, `\`), strings.ContainsFunc(s, identity.Unprintable), strings.HasPrefix(u.Path, "/auth/"):
+	case strings.Contains(u.Path, `\`), strings.ContainsFunc(s, identity.Unprintable),
+		strings.HasPrefix(u.Path, "/auth/"):
 		return "/"
 	case len(s) > 2000:
 		return "/"

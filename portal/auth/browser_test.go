@@ -109,7 +109,8 @@ func TestSignOutSaysWhenItReachedThisBrowserOnly(t *testing.T) {
 	s, cookies := signedIn(t)
 	s.revoked.fail = errors.New("no cluster at secret.internal")
 	r := s.do("POST", LogoutPath, cookies, "Origin", portalURL)
-	if got := r.body; r.StatusCode != http.StatusServiceUnavailable || strings.Contains(got, "secret.internal") || len(cookies) != 0 {
+	if got := r.body; r.StatusCode != http.StatusServiceUnavailable || strings.Contains(got, "secret.internal") ||
+		len(cookies) != 0 {
 		t.Errorf("%d %q, cookies %v", r.StatusCode, got, cookies)
 	}
 }
@@ -117,7 +118,8 @@ func TestSignOutSaysWhenItReachedThisBrowserOnly(t *testing.T) {
 func TestWhoIsNotSignedInIsSentToSignIn(t *testing.T) {
 	s := newSite(t)
 	r := s.do("GET", "/teams/a?sort=name", nil)
-	if want := SignInPath + "?return_to=%2Fteams%2Fa%3Fsort%3Dname"; r.StatusCode != 303 || r.Header.Get("Location") != want {
+	if want := SignInPath + "?return_to=%2Fteams%2Fa%3Fsort%3Dname"; r.StatusCode != 303 ||
+		r.Header.Get("Location") != want {
 		t.Errorf("%d to %q, want %q", r.StatusCode, r.Header.Get("Location"), want)
 	}
 	if got := s.do("GET", SignInPath+"?return_to=%2Fx", nil).body; got != "sign in at "+LoginPath+"?return_to=%2Fx" {
@@ -130,7 +132,8 @@ func TestWhoIsNotSignedInIsSentToSignIn(t *testing.T) {
 		}
 	}
 	for referer, back := range map[string]string{
-		portalURL + "/teams/a/new/b?like=c": "%2Fteams%2Fa%2Fnew%2Fb%3Flike%3Dc", portalURL: "%2F", "": "%2F", "https://evil.example/x": "%2F",
+		portalURL + "/teams/a/new/b?like=c": "%2Fteams%2Fa%2Fnew%2Fb%3Flike%3Dc", portalURL: "%2F", "": "%2F",
+		"https://evil.example/x":      "%2F",
 		portalURL + ".evil.example/x": "%2F", portalURL + "/auth/logout": "%2F", portalURL + "//evil.example": "%2F",
 	} {
 		r := s.do("POST", "/teams/a", nil, "Origin", portalURL, "Referer", referer)
@@ -146,7 +149,8 @@ func TestWhoIsNotSignedInIsSentToSignIn(t *testing.T) {
 
 func TestReturnToStaysHere(t *testing.T) {
 	for in, want := range map[string]string{
-		"/teams/a?x=1#y": "/teams/a?x=1#y", "": "/", "teams": "/", "//evil.example": "/", `/\evil.example`: "/", "/%5Cevil.example": "/",
+		"/teams/a?x=1#y": "/teams/a?x=1#y", "": "/", "teams": "/", "//evil.example": "/", `/\evil.example`: "/",
+		"/%5Cevil.example":      "/",
 		"https://evil.example/": "/", "javascript:alert(1)": "/", "/\tevil": "/", "/%2F/evil": "/", "/auth/logout": "/",
 		"http:/x": "/", "/a\r\nSet-Cookie: x": "/", "/" + strings.Repeat("a", 3000): "/",
 	} {

@@ -31,10 +31,12 @@ func TestAnAdminEndsAllSessionsOfAUser(t *testing.T) {
 	}
 	for _, cookies := range []jar{one, two} {
 		r := s.do("GET", "/x", cookies)
-		if to := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || to != SignInPath+"?return_to=%2Fx&why=by-admin" {
+		if to := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || to != SignInPath+
+			"?return_to=%2Fx&why=by-admin" {
 			t.Errorf("%d to %q", r.StatusCode, to)
 		}
-		if r := s.do("GET", SignInPath+"?return_to=%2Fx&why=by-admin", cookies); !strings.HasSuffix(r.body, " by-admin") {
+		if r := s.do("GET", SignInPath+"?return_to=%2Fx&why=by-admin", cookies); !strings.HasSuffix(
+			r.body, " by-admin") {
 			t.Errorf("the page to sign in says %q", r.body)
 		}
 		if r := s.do("GET", "/x", cookies, "HX-Request", "true"); r.StatusCode != http.StatusUnauthorized {
@@ -79,9 +81,13 @@ func TestBearerRefusesTokensOfSessionsThatAnAdminEnded(t *testing.T) {
 	}
 	g.endsAll(t, "oidc:alice")
 	g.endsAll(t, "system:serviceaccount:a:b") // EndSessions would refuse it
-	for reason, one := range map[string]string{"known already": old, "of the same second": token(nil), "that does not say when": token(oidctest.Claims{"iat": nil})} {
+	for reason, one := range map[string]string{
+		"known already": old, "of the same second": token(nil),
+		"that does not say when": token(oidctest.Claims{"iat": nil}),
+	} {
 		w := g.call("Bearer " + one)
-		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "your sessions were ended by a platform admin; sign in again") ||
+		if w.Code != http.StatusUnauthorized ||
+			!strings.Contains(w.Body.String(), "your sessions were ended by a platform admin; sign in again") ||
 			!strings.Contains(w.Header().Get("WWW-Authenticate"), "invalid_token") {
 			t.Errorf("a token %s: %d %s", reason, w.Code, w.Body)
 		}
@@ -102,7 +108,10 @@ func TestBearerRefusesTokensOfSessionsThatAnAdminEnded(t *testing.T) {
 func TestNoTokenOutlivesWhatIsRememberedOfIt(t *testing.T) {
 	g := newGate(t)
 	token := func(issued any) string {
-		return g.issuer.Token(oidctest.Claims{"preferred_username": "alice", "aud": "api", "iat": issued, "exp": g.clock.Now().Add(30 * 24 * time.Hour).Unix()})
+		return g.issuer.Token(oidctest.Claims{
+			"preferred_username": "alice", "aud": "api", "iat": issued,
+			"exp": g.clock.Now().Add(30 * 24 * time.Hour).Unix(),
+		})
 	}
 	long, now := token(g.clock.Now().Unix()), g.clock.Now()
 	stream := g.stream(t, long)
@@ -112,7 +121,8 @@ func TestNoTokenOutlivesWhatIsRememberedOfIt(t *testing.T) {
 	}
 	g.later(time.Second)
 	for reason, one := range map[string]string{"after a day": long, "that does not say when": token(nil)} {
-		if w := g.call("Bearer " + one); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "longer ago than 24 hours") {
+		if w := g.call("Bearer " + one); w.Code != http.StatusUnauthorized ||
+			!strings.Contains(w.Body.String(), "longer ago than 24 hours") {
 			t.Errorf("a token %s: %d %s", reason, w.Code, w.Body)
 		}
 	}

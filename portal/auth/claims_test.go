@@ -21,10 +21,12 @@ func TestClaimsByNameAndByPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"groups": "plain", "cognito:groups": "cognito", "https://example.com/groups": "a URL", "realm_access.roles": "realm",
+		"groups": "plain", "cognito:groups": "cognito", "https://example.com/groups": "a URL",
+		"realm_access.roles":           "realm",
 		"resource_access.my.app.roles": "of a client with a dot", "a.b.c": "long", "a.b.d": "nested",
 		"https://example.com/claims.team": "below a URL",
-		"realm_access.other":              "", "text.more": "", "none": "", "none.at.all": "", ".": "", "realm_access.": "", ".roles": "", "": "",
+		"realm_access.other":              "", "text.more": "", "none": "", "none.at.all": "", ".": "",
+		"realm_access.": "", ".roles": "", "": "",
 	} {
 		raw, ok := c.At(path)
 		var got string
@@ -36,7 +38,9 @@ func TestClaimsByNameAndByPath(t *testing.T) {
 
 // TestGroupsThatAreNotToldAreRefused in the browser and by REST, with advice.
 func TestGroupsThatAreNotToldAreRefused(t *testing.T) {
-	graph := map[string]any{"src1": map[string]any{"endpoint": "https://graph.microsoft.com/v1.0/users/x/getMemberObjects"}}
+	graph := map[string]any{"src1": map[string]any{
+		"endpoint": "https://graph.microsoft.com/v1.0/users/x/getMemberObjects",
+	}}
 	for _, c := range []struct {
 		reason, claim string
 		optional      bool
@@ -77,7 +81,8 @@ func TestGroupsThatAreNotToldAreRefused(t *testing.T) {
 			if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), c.says) {
 				t.Errorf("by REST: %d %q, want %q", w.Code, w.Body, c.says)
 			}
-			if strings.Contains(c.says, "no claim") && !strings.Contains(log.String(), "the token has the claims aud, exp, iat, iss") {
+			if strings.Contains(c.says, "no claim") &&
+				!strings.Contains(log.String(), "the token has the claims aud, exp, iat, iss") {
 				t.Errorf("the log does not say which there are: %s", log)
 			}
 		})
@@ -91,7 +96,8 @@ func TestGroupsThatAreNotToldAnyMoreEndASession(t *testing.T) {
 	log := s.logged()
 	s.refreshedTo(nil, http.StatusOK)
 	s.later(checkEvery)
-	if r := s.do("GET", "/x", cookies); r.StatusCode != http.StatusForbidden || !strings.Contains(r.body, "--oidc-groups-optional") || len(cookies) != 0 {
+	if r := s.do("GET", "/x", cookies); r.StatusCode != http.StatusForbidden ||
+		!strings.Contains(r.body, "--oidc-groups-optional") || len(cookies) != 0 {
 		t.Errorf("%d %q, cookies %v", r.StatusCode, r.body, cookies)
 	}
 	if !strings.Contains(log.String(), "session refused") {
@@ -105,7 +111,8 @@ func TestARefreshTokenWithoutRoomIsLeftOut(t *testing.T) {
 	claims := oidctest.Claims{"preferred_username": "alice", "groups": []string{"dev"}}
 	s.issuer.RefreshToken = strings.Repeat("r", maxCookie)
 	log := s.logged()
-	if r := s.signIn(t, cookies, claims); r.StatusCode != http.StatusSeeOther || len(cookies[sessionCookie]) > maxCookie {
+	if r := s.signIn(t, cookies, claims); r.StatusCode != http.StatusSeeOther ||
+		len(cookies[sessionCookie]) > maxCookie {
 		t.Fatalf("%d %q", r.StatusCode, r.body)
 	}
 	s.later(checkEvery)

@@ -46,7 +46,8 @@ func (c Config) Check() error {
 	case len(c.Audiences) == 0:
 		return errors.New("at least one API audience is needed")
 	case slices.Contains(c.Audiences, c.ClientID):
-		return fmt.Errorf("API audience %q: it must not be the client ID, or a token of a sign-in would open the REST API", c.ClientID)
+		return fmt.Errorf("API audience %q: it must not be the client ID, or a token of a sign-in would open the "+
+			"REST API", c.ClientID)
 	}
 	return c.checkSignIn()
 }
@@ -58,13 +59,17 @@ func (c Config) checkSignIn() error {
 	}
 	switch {
 	case c.CLIClientID == c.ClientID:
-		return fmt.Errorf("the client of command-line tools, %q, is the portal's own: register a public one for them", c.ClientID)
+		return fmt.Errorf("the client of command-line tools, %q, is the portal's own: register a public one for them",
+			c.ClientID)
 	case len(c.Scopes) > 0 && !slices.Contains(c.Scopes, oidc.ScopeOpenID):
-		return fmt.Errorf("scopes %q: openid must be among them, or the identity provider does not say who signed in", strings.Join(c.Scopes, " "))
+		return fmt.Errorf("scopes %q: openid must be among them, or the identity provider does not say who signed in",
+			strings.Join(c.Scopes, " "))
 	case c.AuthMethod != "" && c.AuthMethod != secretBasic && c.AuthMethod != secretPost:
-		return fmt.Errorf("client authentication %q: it is %s or %s, or empty for what the identity provider says", c.AuthMethod, secretBasic, secretPost)
+		return fmt.Errorf("client authentication %q: it is %s or %s, or empty for what the identity provider says",
+			c.AuthMethod, secretBasic, secretPost)
 	case c.ConfirmPrompt != "" && c.ConfirmPrompt != DefaultConfirmPrompt && c.ConfirmPrompt != "select_account":
-		return fmt.Errorf("prompt %q of a fresh sign-in: it is login or select_account, or empty for none", c.ConfirmPrompt)
+		return fmt.Errorf("prompt %q of a fresh sign-in: it is login or select_account, or empty for none",
+			c.ConfirmPrompt)
 	case c.AuthMethod != "" && c.ClientSecret == "":
 		return fmt.Errorf("client authentication %s needs the client's secret", c.AuthMethod)
 	}
@@ -73,7 +78,10 @@ func (c Config) checkSignIn() error {
 
 // claims returns how the claims of a token are read.
 func (c Config) claims() identity.Claims {
-	return identity.Claims{Username: c.UsernameClaim, Groups: c.GroupsClaim, GroupsOptional: c.GroupsOptional, Prefix: c.Prefix}
+	return identity.Claims{
+		Username: c.UsernameClaim, Groups: c.GroupsClaim, GroupsOptional: c.GroupsOptional,
+		Prefix: c.Prefix,
+	}
 }
 
 // CheckGroupName refuses group names that pages cannot show.
@@ -82,7 +90,8 @@ func CheckGroupName(name string) error {
 	case strings.TrimSpace(name) == "":
 		return errors.New("its name is empty")
 	case clean(name) != name:
-		return fmt.Errorf("its name %q must be of letters that can be read, at most %d, without blanks around or two of them together", name, maxAnswer)
+		return fmt.Errorf("its name %q must be of letters that can be read, at most %d, without blanks around or two "+
+			"of them together", name, maxAnswer)
 	}
 	return nil
 }
@@ -93,7 +102,8 @@ func checkIssuer(issuer string) error {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", issuer)
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody", issuer)
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody",
+			issuer)
 	}
 	return nil
 }
@@ -111,7 +121,8 @@ func checkPublicURL(public string) error {
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return fmt.Errorf("public URL %q: browsers keep the session cookie over https only, but for localhost", public)
 	case u.Port() == defaultPorts[u.Scheme], strings.HasSuffix(u.Host, ":"):
-		return fmt.Errorf("public URL %q: leave out the port, browsers do so too when it is the default of %s", public, u.Scheme)
+		return fmt.Errorf("public URL %q: leave out the port, browsers do so too when it is the default of %s", public,
+			u.Scheme)
 	case strings.ToLower(public) != public:
 		return fmt.Errorf("public URL %q: write it in small letters, as browsers do", public)
 	case u.Scheme+"://"+u.Host != public:

@@ -109,8 +109,8 @@ func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, g
 		return errAnother
 	}
 	if _, err := b.provider.identity(got.token); err != nil { // the operator reads the token only
-		return refused("%s", "What is done with Secrets takes a token that says itself who you are and in which groups, "+
-			"and the identity provider's says that at its userinfo endpoint only. "+
+		return refused("%s", "What is done with Secrets takes a token that says itself who you are and in which "+
+			"groups, and the identity provider's says that at its userinfo endpoint only. "+
 			"Ask the people who run it to put these claims into the ID token.")
 	}
 	now := b.now()
@@ -146,7 +146,8 @@ func tooLong(bytes int) *RefusedError {
 		otherwise = fmt.Sprintf("The command line takes no token of more than %d KiB, either.", maxToken>>10)
 	}
 	return refused("The token that the identity provider issues for you is too long to be kept for this (%d bytes): "+
-		"you are in many groups. Ask the people who run it to send only the groups that matter here. %s", bytes, otherwise)
+		"you are in many groups. Ask the people who run it to send only the groups that matter here. %s", bytes,
+		otherwise)
 }
 
 // countsUntil returns until when a token proves a fresh sign-in.
@@ -204,18 +205,21 @@ func withoutRefresh(scopes []string) []string {
 func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back string, err error) {
 	outcome, reason := refusalOf(err)
 	noteSession(r.Context(), confirm, "", outcome, reason)
-	b.log.WarnContext(r.Context(), "a sign-in does not confirm its user", "error", err, "requestID", RequestID(r.Context()))
+	b.log.WarnContext(r.Context(), "a sign-in does not confirm its user", "error", err, "requestID",
+		RequestID(r.Context()))
 	u := Unconfirmed{Status: http.StatusForbidden, Title: "You are not signed in again", Back: back}
 	var refused *RefusedError
 	var answer *AnswerError
 	var provider *ProviderError
 	switch {
 	case errors.Is(err, errAnother):
-		u.Detail = "The identity provider signed in somebody else than the user of this session. Sign in as yourself, or sign out here to go on as somebody else."
+		u.Detail = "The identity provider signed in somebody else than the user of this session. Sign in as " +
+			"yourself, or sign out here to go on as somebody else."
 		u.EndSession = b.provider.endSessionURL(r.Context(), "")
 	case errors.Is(err, errNotAsked):
-		u.Detail = "The identity provider did not ask you to sign in again: it answered with a sign-in that is too old for this. " +
-			"Sign out there, then try again. If that is of no use, it cannot ask again by itself: tell a platform admin, whose admin guide says what to set. " +
+		u.Detail = "The identity provider did not ask you to sign in again: it answered with a sign-in that is too " +
+			"old for this. Sign out there, then try again. If that is of no use, it cannot ask again by itself: tell " +
+			"a platform admin, whose admin guide says what to set. " +
 			"The command line works meanwhile: portico secret, portico connect."
 		u.EndSession = b.provider.endSessionURL(r.Context(), "")
 	case errors.As(err, &refused):
@@ -223,11 +227,13 @@ func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back strin
 	case errors.As(err, &answer):
 		u.Status, u.Title, u.Detail = answer.status(), "The identity provider did not sign you in", answer.detail()
 	case errors.As(err, &provider):
-		u.Status, u.Title, u.Detail = http.StatusBadGateway, "The identity provider does not answer", "Try again in a minute."
+		u.Status, u.Title, u.Detail = http.StatusBadGateway, "The identity provider does not answer",
+			"Try again in a minute."
 	case errors.Is(err, ErrBadToken):
 		u.Detail = faultWords(err)
 	default:
-		u.Status, u.Title, u.Detail = http.StatusInternalServerError, "Something went wrong", "The error has been logged."
+		u.Status, u.Title, u.Detail = http.StatusInternalServerError, "Something went wrong",
+			"The error has been logged."
 	}
 	b.pages.Unconfirmed(w, r, u)
 }

@@ -23,7 +23,8 @@ func (s *site) asked(t *testing.T, cookies jar, back string, headers ...string) 
 		t.Fatalf("%d to %q: %v", r.StatusCode, to, err)
 	}
 	q := to.Query()
-	if q.Get("prompt") != "login" || q.Get("max_age") != "300" || strings.Contains(q.Get("scope"), "offline_access") || q.Get("nonce") == "" || q.Get("code_challenge") == "" {
+	if q.Get("prompt") != "login" || q.Get("max_age") != "300" || strings.Contains(q.Get("scope"), "offline_access") ||
+		q.Get("nonce") == "" || q.Get("code_challenge") == "" {
 		t.Errorf("it asks with %v", q)
 	}
 	return to.String()
@@ -49,7 +50,9 @@ func claimsIn(token string) string {
 }
 
 func TestAFreshSignInConfirmsTheUserForFiveMinutes(t *testing.T) {
-	for name, change := range map[string]oidctest.Claims{"with auth_time": nil, "without, as some providers": {"auth_time": nil}} {
+	for name, change := range map[string]oidctest.Claims{"with auth_time": nil, "without, as some providers": {
+		"auth_time": nil,
+	}} {
 		t.Run(name, func(t *testing.T) {
 			s, cookies := signedIn(t)
 			session := cookies[sessionCookie]
@@ -116,7 +119,8 @@ func TestASignInThatDoesNotConfirmSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, cookies := signedIn(t)
 			r := s.back(t, cookies, s.asked(t, cookies, "/x?a=b"), s.confirmedAs(c.claims))
-			if r.StatusCode != c.status || !strings.HasPrefix(r.body, "oidc:alice: ") || !strings.Contains(r.body, "Back to /x?a=b") {
+			if r.StatusCode != c.status || !strings.HasPrefix(r.body, "oidc:alice: ") ||
+				!strings.Contains(r.body, "Back to /x?a=b") {
 				t.Errorf("%d %s", r.StatusCode, r.body)
 			}
 			for _, words := range c.says {
@@ -138,7 +142,8 @@ func TestAProviderThatDoesNotConfirmSaysWhy(t *testing.T) {
 		_, state := s.issuer.Code(s.asked(t, cookies, "/x"), alice)
 		return s.do("GET", CallbackPath+"?"+url.Values{"error": {code}, "state": {state}}.Encode(), cookies)
 	}
-	if r := refuse("access_denied"); r.StatusCode != http.StatusForbidden || !strings.Contains(r.body, "access_denied") || !strings.Contains(r.body, "Back to /x") {
+	if r := refuse("access_denied"); r.StatusCode != http.StatusForbidden ||
+		!strings.Contains(r.body, "access_denied") || !strings.Contains(r.body, "Back to /x") {
 		t.Errorf("refused: %d %s", r.StatusCode, r.body)
 	}
 	if r := refuse("login_required"); r.StatusCode != http.StatusBadGateway {
@@ -163,7 +168,10 @@ func TestAConfirmationIsOfOneSession(t *testing.T) {
 		t.Errorf("another session opens it: %q", got)
 	}
 	first := map[bool]string{true: "B", false: "A"}[kept[0] == 'A']
-	for name, value := range map[string]string{"changed": first + kept[1:], "of a session": cookies[sessionCookie], "of nothing": ""} {
+	for name, value := range map[string]string{
+		"changed": first + kept[1:], "of a session": cookies[sessionCookie],
+		"of nothing": "",
+	} {
 		with := maps.Clone(cookies)
 		with[confirmedCookie+"1"] = value
 		if got := s.token(with); got != "" {
@@ -200,14 +208,16 @@ func TestConfirmingLeadsBackWhereItCannotBegin(t *testing.T) {
 		"nobody, and elsewhere":  {jar{}, nil, "https://evil.example/", "/"},
 		"nobody, and to confirm": {jar{}, nil, ConfirmPath, "/"},
 	} {
-		if r := s.do("GET", ConfirmPath+"?"+url.Values{"return_to": {c.back}}.Encode(), c.cookies, c.headers...); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != c.want {
+		if r := s.do("GET", ConfirmPath+"?"+url.Values{"return_to": {c.back}}.Encode(), c.cookies,
+			c.headers...); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != c.want {
 			t.Errorf("%s: %d to %q", name, r.StatusCode, r.Header.Get("Location"))
 		}
 	}
 	to := s.asked(t, cookies, "/x", "Sec-Fetch-Site", "same-origin")
 	fresh := maps.Clone(cookies)
 	s.signIn(t, fresh, alice) // in another tab
-	if r := s.back(t, fresh, to, s.confirmedAs(nil)); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/x" || s.token(fresh) != "" {
+	if r := s.back(t, fresh, to, s.confirmedAs(nil)); r.StatusCode != http.StatusSeeOther ||
+		r.Header.Get("Location") != "/x" || s.token(fresh) != "" {
 		t.Errorf("of the session before: %d to %q", r.StatusCode, r.Header.Get("Location"))
 	}
 }

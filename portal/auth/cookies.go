@@ -80,7 +80,8 @@ func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session
 		return err
 	}
 	if s.Refresh != refresh {
-		b.log.WarnContext(r.Context(), "no room for the refresh token: groups are asked for again when the ID token ends", "bytes", len(refresh), "requestID", RequestID(r.Context()))
+		b.log.WarnContext(r.Context(), "no room for the refresh token: groups are asked for again when the ID "+
+			"token ends", "bytes", len(refresh), "requestID", RequestID(r.Context()))
 	}
 	plain, err := packSession(s)
 	if err != nil {
@@ -125,8 +126,8 @@ func fit(s session) (_ session, packed []byte, err error) {
 	}
 	said := len(s.Username) + len(s.Name) + len(s.Email) + len(s.Subject) + len(s.SID) + len(s.Hint)
 	if sealedSize(s) > maxCookie || said > maxSaid {
-		return s, nil, refused("What the identity provider says of your account is too long for a session, even without groups. " +
-			"Ask the people who run it for a shorter name and e-mail address.")
+		return s, nil, refused("What the identity provider says of your account is too long for a session, even " +
+			"without groups. Ask the people who run it for a shorter name and e-mail address.")
 	}
 	return s, packed, nil
 }
@@ -215,5 +216,8 @@ func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
 }
 
 func clearCookie(w http.ResponseWriter, name string) {
-	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	})
 }

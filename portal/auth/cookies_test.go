@@ -42,7 +42,9 @@ func withGroups(t *testing.T) (*site, jar, []string) {
 	t.Helper()
 	s, cookies, groups := newSite(t), jar{}, groupIDs(200)
 	s.issuer.RefreshToken = strings.Repeat("r", 1800)
-	if r := s.signIn(t, cookies, oidctest.Claims{"preferred_username": "alice", "groups": groups}); r.StatusCode != http.StatusSeeOther {
+	if r := s.signIn(t, cookies, oidctest.Claims{
+		"preferred_username": "alice", "groups": groups,
+	}); r.StatusCode != http.StatusSeeOther {
 		t.Fatalf("%d %q", r.StatusCode, r.body)
 	}
 	return s, cookies, groups
@@ -81,7 +83,8 @@ func TestSigningOutClearsTheGroups(t *testing.T) {
 		t.Errorf("%d cookies are left", len(cookies))
 	}
 	_, cookies, _ = withGroups(t)
-	if r := s.signIn(t, cookies, alice); r.StatusCode != http.StatusSeeOther || len(cookies) != 1 { // another user, in the same browser
+	// another user, in the same browser
+	if r := s.signIn(t, cookies, alice); r.StatusCode != http.StatusSeeOther || len(cookies) != 1 {
 		t.Errorf("%d, %d cookies", r.StatusCode, len(cookies))
 	}
 	s.see(t, cookies, "oidc:alice oidc:dev")
@@ -109,7 +112,8 @@ func TestGroupsThatAreNotOfTheSessionAreAskedFor(t *testing.T) {
 			s.later(renewPause)
 			to := s.sent(t, s.do("GET", "/x", cookies))
 			claims := oidctest.Claims{"preferred_username": "alice", "groups": groups}
-			if r := s.back(t, cookies, to, claims); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/x" {
+			if r := s.back(t, cookies, to, claims); r.StatusCode != http.StatusSeeOther ||
+				r.Header.Get("Location") != "/x" {
 				t.Fatalf("%d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 			}
 			s.see(t, cookies, inGroups(groups))
@@ -137,7 +141,8 @@ func TestABrowserThatKeepsNoGroupsIsTold(t *testing.T) {
 	claims := oidctest.Claims{"preferred_username": "alice", "groups": groups}
 	s.back(t, cookies, s.sent(t, s.do("GET", "/x", cookies)), claims)
 	forget()
-	if r := s.do("GET", "/x", cookies); r.StatusCode != http.StatusBadRequest || !strings.Contains(r.body, "keep all cookies") {
+	if r := s.do("GET", "/x", cookies); r.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(r.body, "keep all cookies") {
 		t.Errorf("%d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 	}
 	if s.do("POST", LogoutPath, cookies, "Origin", portalURL); len(cookies) != 0 {

@@ -49,7 +49,8 @@ func TokenEnding(err error) string {
 	case errors.Is(err, errByAdmin):
 		return "your sessions were ended by a platform admin; sign in again"
 	case errors.Is(err, errTooOld):
-		return fmt.Sprintf("the token was issued longer ago than %.0f hours, or does not say when: get a new one", LongestSession.Hours())
+		return fmt.Sprintf("the token was issued longer ago than %.0f hours, or does not say when: get a new one",
+			LongestSession.Hours())
 	}
 	return "the token has expired: get a new one"
 }

@@ -39,7 +39,9 @@ func TestKeysMayChangeAtAnyMoment(t *testing.T) {
 			t.Fatalf("a stranger: %d", w.Code)
 		}
 	}
-	if _, err := g.Browser.provider.verify(t.Context(), withKey(g.issuer.Token(nil), "x"), []string{"api"}); err == nil {
+	if _, err := g.Browser.provider.verify(t.Context(), withKey(g.issuer.Token(nil), "x"), []string{
+		"api",
+	}); err == nil {
 		t.Fatal("a stranger's token is good")
 	}
 	junk()
@@ -68,7 +70,8 @@ func TestAKeyThatIsNotPublishedIsNamed(t *testing.T) {
 	s := newSite(t)
 	s.Browser.provider.cfg.IssuerURL = s.issuer.URL
 	s.issuer.Settings = map[string]any{"jwks_uri": oidctest.New(t).URL + oidctest.KeysPath}
-	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusForbidden || !strings.Contains(r.body, "a key that it does not publish") {
+	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusForbidden ||
+		!strings.Contains(r.body, "a key that it does not publish") {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }
@@ -91,7 +94,10 @@ func TestTheProvidersClockMayBeOff(t *testing.T) {
 		s.issuer.Now = func() time.Time { return s.clock.Now().Add(-c.behind) }
 		claims := func() oidctest.Claims {
 			now := s.issuer.Now().Unix()
-			return oidctest.Claims{"preferred_username": "alice", "groups": []string{"dev"}, "iat": now, "exp": now + 60}
+			return oidctest.Claims{
+				"preferred_username": "alice", "groups": []string{"dev"}, "iat": now,
+				"exp": now + 60,
+			}
 		}
 		r := s.signIn(t, cookies, claims())
 		if !c.in {

@@ -99,7 +99,8 @@ func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 		b.problem(w, r, err, r.URL.RequestURI())
 		return
 	}
-	l.State, l.Nonce, l.Verifier, l.Expires = rand.Text(), rand.Text(), oauth2.GenerateVerifier(), b.now().Add(loginLife).Unix()
+	l.State, l.Nonce, l.Verifier, l.Expires = rand.Text(), rand.Text(), oauth2.GenerateVerifier(),
+		b.now().Add(loginLife).Unix()
 	sealed, err := b.sealLogin(l)
 	if err != nil {
 		b.problem(w, r, err, "")
@@ -236,7 +237,8 @@ func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, erro
 	if err != nil {
 		return login{}, errNotStarted
 	}
-	if b.now().Unix() >= l.Expires || subtle.ConstantTimeCompare([]byte(state), []byte(l.State)) != 1 || !b.states.use(state) {
+	if b.now().Unix() >= l.Expires || subtle.ConstantTimeCompare([]byte(state), []byte(l.State)) != 1 ||
+		!b.states.use(state) {
 		return login{}, errNotStarted
 	}
 	return l, nil
@@ -251,9 +253,11 @@ func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (sessio
 	at := b.now()
 	now := at.Unix()
 	s := session{
-		ID: newSessionID(), Subject: got.token.Subject, Username: got.id.Username, Groups: got.id.Groups, Name: got.id.Name,
-		Email: got.id.Email, Start: now, Seen: now, Checked: now, TokenEnd: endOf(got.token, at).Unix(), Refresh: got.refresh,
-		SID: sidOf(got.token), Hint: loginHint(got.token),
+		ID: newSessionID(), Subject: got.token.Subject, Username: got.id.Username, Groups: got.id.Groups,
+		Name:  got.id.Name,
+		Email: got.id.Email, Start: now, Seen: now, Checked: now, TokenEnd: endOf(got.token, at).Unix(),
+		Refresh: got.refresh,
+		SID:     sidOf(got.token), Hint: loginHint(got.token),
 	}
 	if b.provider.cfg.PostLogoutRedirect {
 		s.IDToken = got.raw

@@ -57,7 +57,9 @@ func TestSignInIsRefused(t *testing.T) {
 }
 
 func TestSignInTakesGroupsInEveryForm(t *testing.T) {
-	for want, groups := range map[string]any{"oidc:alice oidc:dev": "dev", "oidc:alice oidc:a,oidc:b": []string{"a", "b"}, "oidc:alice ": nil} {
+	for want, groups := range map[string]any{"oidc:alice oidc:dev": "dev", "oidc:alice oidc:a,oidc:b": []string{
+		"a", "b",
+	}, "oidc:alice ": nil} {
 		s, cookies := newSite(t), jar{}
 		s.signIn(t, cookies, oidctest.Claims{"preferred_username": "alice", "groups": groups})
 		s.see(t, cookies, want)
@@ -109,7 +111,10 @@ func TestSignInSaysThatTheProviderFailed(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	start := s.do("GET", LoginPath, cookies)
 	_, state := s.issuer.Code(start.Header.Get("Location"), alice)
-	r := s.do("GET", CallbackPath+"?"+url.Values{"error": {"access_denied"}, "error_description": {"call 555"}, "state": {state}}.Encode(), cookies)
+	r := s.do("GET", CallbackPath+"?"+url.Values{
+		"error": {"access_denied"}, "error_description": {"call 555"},
+		"state": {state},
+	}.Encode(), cookies)
 	if got := r.body; r.StatusCode != http.StatusForbidden || !strings.Contains(got, `access_denied, "call 555"`) {
 		t.Errorf("%d %q", r.StatusCode, got)
 	}
@@ -129,7 +134,8 @@ func TestSignInSaysThatTheProviderFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Browser.provider = p
-	if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway || strings.Contains(r.body, "127.0.0.1:1") {
+	if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway ||
+		strings.Contains(r.body, "127.0.0.1:1") {
 		t.Errorf("no provider: %d", r.StatusCode)
 	}
 	if got := p.endSessionURL(t.Context(), ""); got != "" {
@@ -150,8 +156,9 @@ func TestUsernameFromEmailMustBeVerified(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	good := Config{
-		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example", UsernameClaim: "u", GroupsClaim: "g",
-		Prefix: "oidc:", Audiences: []string{"a"},
+		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example", UsernameClaim: "u",
+		GroupsClaim: "g",
+		Prefix:      "oidc:", Audiences: []string{"a"},
 	}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
@@ -207,11 +214,13 @@ func TestConfigIsChecked(t *testing.T) {
 func TestPagesOfOthersCannotBeginASignIn(t *testing.T) {
 	s := newSite(t)
 	for from, want := range map[string]string{
-		"cross-site": SignInPath + "?return_to=%2Fx", "same-site": SignInPath + "?return_to=%2Fx", "same-origin": s.issuer.URL, "none": s.issuer.URL, "": s.issuer.URL,
+		"cross-site": SignInPath + "?return_to=%2Fx", "same-site": SignInPath + "?return_to=%2Fx",
+		"same-origin": s.issuer.URL, "none": s.issuer.URL, "": s.issuer.URL,
 	} {
 		cookies := jar{}
 		r := s.do("GET", LoginPath+"?return_to=%2Fx", cookies, "Sec-Fetch-Site", from)
-		if to := r.Header.Get("Location"); !strings.HasPrefix(to, want) || strings.HasPrefix(to, SignInPath) != (len(cookies) == 0) {
+		if to := r.Header.Get("Location"); !strings.HasPrefix(to, want) ||
+			strings.HasPrefix(to, SignInPath) != (len(cookies) == 0) {
 			t.Errorf("from %q it leads to %q with %d cookies", from, to, len(cookies))
 		}
 	}
@@ -233,7 +242,8 @@ func TestSignInsUnderWayStaySmall(t *testing.T) {
 	}
 	code, state := s.issuer.Code(first, alice)
 	before := maps.Clone(cookies)
-	if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), cookies); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" {
+	if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(),
+		cookies); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" {
 		t.Errorf("%d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 	}
 	// One too many: the oldest is removed.
@@ -244,7 +254,8 @@ func TestSignInsUnderWayStaySmall(t *testing.T) {
 	}
 	for to, want := range map[string]int{first: http.StatusBadRequest, last: http.StatusSeeOther} {
 		code, state := s.issuer.Code(to, alice)
-		if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), before); r.StatusCode != want {
+		if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(),
+			before); r.StatusCode != want {
 			t.Errorf("%d, want %d: %s", r.StatusCode, want, r.body)
 		}
 	}

@@ -36,7 +36,10 @@ type inspector struct {
 // how the token would be read. It returns the number of problems. It never writes the client's secret, or the token or
 // its signature.
 func Inspect(ctx context.Context, out io.Writer, what Inspection) (problems int, err error) {
-	i := &inspector{Inspection: what, provider: newProvider(what.Config, what.Now), out: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
+	i := &inspector{
+		Inspection: what, provider: newProvider(what.Config, what.Now),
+		out: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0),
+	}
 	i.settings()
 	found := i.discovery(ctx)
 	if found != nil {
@@ -88,13 +91,15 @@ func (i *inspector) discovery(ctx context.Context) *discovered {
 	i.line("issuer", i.Config.IssuerURL)
 	found, err := i.provider.discover(ctx)
 	if answer, ok := errors.AsType[*AnswerError](err); ok {
-		i.wrong("The identity provider answered %s at %s%s. --oidc-issuer-url must be its issuer letter by letter, a slash at the end included.",
+		i.wrong("The identity provider answered %s at %s%s. --oidc-issuer-url must be its issuer letter by letter, a "+
+			"slash at the end included.",
 			answer.said(), strings.TrimSuffix(i.Config.IssuerURL, "/"), settingsPath)
 		return nil
 	}
 	if err != nil {
-		i.wrong("The identity provider does not answer: %s. Look at --oidc-issuer-url, at the network between (DNS, egress policies, "+
-			"a proxy in HTTPS_PROXY), and whether its certificate is of a CA that is known here.", clean(err.Error()))
+		i.wrong("The identity provider does not answer: %s. Look at --oidc-issuer-url, at the network between (DNS, "+
+			"egress policies, a proxy in HTTPS_PROXY), and whether its certificate is of a CA that is known here.",
+			clean(err.Error()))
 		return nil
 	}
 	said, endpoint := found.settings, found.Endpoint()
@@ -109,8 +114,11 @@ func (i *inspector) discovery(ctx context.Context) *discovered {
 	i.line("signs with", strings.Join(said.Algorithms, ", "))
 	i.line("scopes it lists", strings.Join(said.Scopes, " "))
 	i.line("client authentication it lists", strings.Join(said.AuthMethods, ", "))
-	if len(said.Algorithms) > 0 && !slices.ContainsFunc(said.Algorithms, func(a string) bool { return slices.Contains(identity.Algorithms, a) }) {
-		i.wrong("The identity provider signs with none of %s: choose one of them there.", strings.Join(identity.Algorithms, ", "))
+	if len(said.Algorithms) > 0 && !slices.ContainsFunc(said.Algorithms, func(a string) bool {
+		return slices.Contains(identity.Algorithms, a)
+	}) {
+		i.wrong("The identity provider signs with none of %s: choose one of them there.",
+			strings.Join(identity.Algorithms, ", "))
 	}
 	return found
 }
@@ -160,7 +168,8 @@ func (i *inspector) signIn(ctx context.Context, found *discovered) {
 	i.line("username claim", i.Config.UsernameClaim)
 	i.line("groups claim", i.Config.GroupsClaim+map[bool]string{true: " (may be missing)"}[i.Config.GroupsOptional])
 	if !slices.Contains(asked, "offline_access") {
-		i.say("  Without offline_access there may be no refresh token: groups are asked for again when the ID token ends.")
+		i.say("  Without offline_access there may be no refresh token: groups are asked for again when the ID " +
+			"token ends.")
 	}
 	client, err := i.provider.oauth(found)
 	if err != nil {

@@ -16,7 +16,8 @@ func (i *inspector) push(ctx context.Context, found *discovered, client *oauth2.
 	said := found.settings
 	switch {
 	case said.Pushed == "" && said.MustPush:
-		i.wrong("Nobody can sign in: the identity provider requires pushed authorization requests, and does not say where.")
+		i.wrong("Nobody can sign in: the identity provider requires pushed authorization requests, and does not " +
+			"say where.")
 		return
 	case said.Pushed == "" || i.Config.PublicURL == "":
 		return

@@ -20,12 +20,15 @@ func (s *site) inspect(t *testing.T, change func(*Config), token string) (string
 		change(&cfg)
 	}
 	var out bytes.Buffer
-	n, err := Inspect(t.Context(), &out, Inspection{Config: cfg, Token: token, GroupNames: map[string]string{"oidc:0760b6cf": "Payments"}, Now: s.clock.Now})
+	n, err := Inspect(t.Context(), &out, Inspection{Config: cfg, Token: token, GroupNames: map[string]string{
+		"oidc:0760b6cf": "Payments",
+	}, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	said := out.String()
-	if strings.Contains(said, "s3cret") || token != "" && (strings.Contains(said, token) || strings.Contains(said, token[strings.LastIndexByte(token, '.')+1:])) {
+	if strings.Contains(said, "s3cret") || token != "" && (strings.Contains(said, token) ||
+		strings.Contains(said, token[strings.LastIndexByte(token, '.')+1:])) {
 		t.Errorf("a secret is told:\n%s", said)
 	}
 	return said, n
@@ -38,7 +41,8 @@ func TestInspectTellsEverythingThatMatters(t *testing.T) {
 		"token_endpoint_auth_methods_supported": []string{"client_secret_post"},
 	}
 	token := s.issuer.Token(oidctest.Claims{
-		"preferred_username": "alice", "aud": []string{"portal", "api"}, "email": "a@example.com", "name": "Al\u202eice",
+		"preferred_username": "alice", "aud": []string{"portal", "api"}, "email": "a@example.com",
+		"name":   "Al\u202eice",
 		"groups": []string{"0760b6cf", "dev"},
 	})
 	said, n := s.inspect(t, func(c *Config) { c.CLIClientID = "cli" }, token)
@@ -47,10 +51,14 @@ func TestInspectTellsEverythingThatMatters(t *testing.T) {
 	}
 	lines := strings.Join(strings.Fields(said), " ")
 	for _, want := range []string{
-		"issuer " + s.issuer.URL, "token endpoint " + s.issuer.URL + "/token", "keys " + s.issuer.URL + "/keys", "device authorization endpoint " + s.issuer.URL + "/device",
-		"redirect URI to register " + portalURL + CallbackPath, "asks for scopes openid email", "client authentication client_secret_post",
-		"Without offline_access", "portico login client cli asks for scopes openid email", `"preferred_username": "alice"`,
-		"good for signing in", "good for the REST API, by its audience api", "username oidc:alice", "e-mail a@example.com",
+		"issuer " + s.issuer.URL, "token endpoint " + s.issuer.URL + "/token", "keys " + s.issuer.URL + "/keys",
+		"device authorization endpoint " + s.issuer.URL + "/device",
+		"redirect URI to register " + portalURL + CallbackPath, "asks for scopes openid email",
+		"client authentication client_secret_post",
+		"Without offline_access", "portico login client cli asks for scopes openid email",
+		`"preferred_username": "alice"`,
+		"good for signing in", "good for the REST API, by its audience api", "username oidc:alice",
+		"e-mail a@example.com",
 		"groups 2 oidc:0760b6cf Payments oidc:dev", "Nothing is wrong",
 	} {
 		if !strings.Contains(lines, want) {

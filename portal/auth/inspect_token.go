@@ -18,18 +18,21 @@ func (i *inspector) token(ctx context.Context, found *discovered) {
 	payload, err := payloadOf(i.Token)
 	var claims identity.ClaimSet
 	if errors.Is(err, errTooLong) {
-		i.wrong("The token has %d bytes, and more than %d are not checked: it names too many groups. Neither the REST API nor "+
-			"pages about Secrets take it. Have the identity provider send only the groups that matter here.", len(i.Token), maxToken)
+		i.wrong("The token has %d bytes, and more than %d are not checked: it names too many groups. Neither the "+
+			"REST API nor pages about Secrets take it. Have the identity provider send only the groups that "+
+			"matter here.", len(i.Token), maxToken)
 		return
 	}
 	if err != nil || json.Unmarshal(payload, &claims) != nil {
-		i.wrong("What was given is no signed token (JWT) that can be read. Opaque access tokens are of no use here: give an ID token.")
+		i.wrong("What was given is no signed token (JWT) that can be read. Opaque access tokens are of no use here: " +
+			"give an ID token.")
 		return
 	}
 	i.payload(payload)
 	i.verified(ctx)
 	if found != nil && found.settings.UserInfo != "" && i.Config.claims().Lacks(claims) {
-		i.say("  What this token lacks is read at the userinfo endpoint when people sign in. By itself, as the REST API gets it:")
+		i.say("  What this token lacks is read at the userinfo endpoint when people sign in. By itself, as the REST " +
+			"API gets it:")
 	}
 	id, err := i.Config.claims().Who(claims)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
@@ -45,7 +48,8 @@ func (i *inspector) token(ctx context.Context, found *discovered) {
 	i.groups(id)
 	now := i.Now().Unix()
 	if _, _, err := fit(session{
-		ID: newSessionID(), Subject: claims.Text("sub"), Username: id.Username, Groups: id.Groups, Name: id.Name, Email: id.Email,
+		ID: newSessionID(), Subject: claims.Text("sub"), Username: id.Username, Groups: id.Groups, Name: id.Name,
+		Email: id.Email,
 		Start: now, Seen: now, Checked: now, TokenEnd: now,
 	}); err != nil {
 		i.wrong("%s", err)
@@ -80,7 +84,8 @@ func (i *inspector) verified(ctx context.Context) {
 	switch {
 	case errors.Is(err, ErrBadToken):
 		i.wrong("The token is not good here: %s. It must be of this issuer, not have ended, and be for %s.",
-			clean(strings.TrimPrefix(err.Error(), ErrBadToken.Error()+": ")), strings.Join(append([]string{cfg.ClientID + " (signing in)"}, cfg.Audiences...), ", "))
+			clean(strings.TrimPrefix(err.Error(), ErrBadToken.Error()+": ")),
+			strings.Join(append([]string{cfg.ClientID + " (signing in)"}, cfg.Audiences...), ", "))
 	case err != nil:
 		i.wrong("The token could not be verified: %s.", clean(err.Error()))
 	default:

@@ -31,12 +31,14 @@ func DefaultLife() Life { return Life{Idle: time.Hour, Max: 12 * time.Hour} }
 func (l Life) Check() error {
 	switch {
 	case l.Idle < shortestIdle:
-		return fmt.Errorf("--session-idle %s: want at least %s, or sessions would end while somebody reads a page", l.Idle, shortestIdle)
+		return fmt.Errorf("--session-idle %s: want at least %s, or sessions would end while somebody reads a page",
+			l.Idle, shortestIdle)
 	case l.Max > LongestSession:
-		return fmt.Errorf("--session-max %s: want at most %s, for a sign-out is not remembered longer", l.Max, LongestSession)
+		return fmt.Errorf("--session-max %s: want at most %s, for a sign-out is not remembered longer", l.Max,
+			LongestSession)
 	case l.Idle > l.Max:
-		return fmt.Errorf("--session-idle %s with --session-max %s: a session cannot be left alone for longer than it lasts; "+
-			"lower the first, or raise the second", l.Idle, l.Max)
+		return fmt.Errorf("--session-idle %s with --session-max %s: a session cannot be left alone for longer than "+
+			"it lasts; lower the first, or raise the second", l.Idle, l.Max)
 	}
 	return nil
 }

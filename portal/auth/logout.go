@@ -43,7 +43,8 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 			noteSession(r.Context(), signOut, "", Failed, "")
 			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
 			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",
-				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it expires.")
+				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it "+
+					"expires.")
 			return
 		}
 		noteSession(r.Context(), signOut, "", Done, "")
@@ -83,7 +84,8 @@ func (b *Browser) forget(ctx context.Context, s session) {
 	ctx, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
 	if err := b.provider.revoke(ctx, s.Refresh); err != nil {
-		b.log.WarnContext(ctx, "the identity provider did not revoke a refresh token", "error", err, "requestID", RequestID(ctx))
+		b.log.WarnContext(ctx, "the identity provider did not revoke a refresh token", "error", err, "requestID",
+			RequestID(ctx))
 	}
 }
 
@@ -123,10 +125,13 @@ func (b *Browser) BackChannelLogout(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		outcome, reason := refusalOf(err)
 		noteSession(r.Context(), signOut, said.Subject, outcome, reason)
-		b.log.WarnContext(r.Context(), "the identity provider's sign-out was not taken", "error", err, "requestID", RequestID(r.Context()))
+		b.log.WarnContext(r.Context(), "the identity provider's sign-out was not taken", "error", err, "requestID",
+			RequestID(r.Context()))
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest) // as the standard requires, whatever the reason
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": "invalid_request", "error_description": "the logout token is not valid here, or cannot be acted on now"})
+		_ = json.NewEncoder(w).Encode(
+			map[string]string{"error": "invalid_request", "error_description": "the logout token is not valid here, " +
+				"or cannot be acted on now"})
 		return
 	}
 	noteSession(r.Context(), signOut, said.Subject, Done, "provider")

@@ -16,7 +16,8 @@ import (
 
 // tells posts a logout token as the provider would, and returns the portal's response.
 func (s *site) tells(token string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, portalURL+BackChannelPath, strings.NewReader(url.Values{"logout_token": {token}}.Encode()))
+	r := httptest.NewRequest(http.MethodPost, portalURL+BackChannelPath,
+		strings.NewReader(url.Values{"logout_token": {token}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := httptest.NewRecorder()
 	s.BackChannelLogout(w, r)
@@ -60,7 +61,8 @@ func TestTheProviderSignsOut(t *testing.T) {
 			stream := s.connect(t, one)
 			changes := oidctest.Claims{"sub": nil}
 			maps.Copy(changes, c.changes)
-			if w := s.tells(s.logoutToken(changes)); w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
+			if w := s.tells(s.logoutToken(changes)); w.Code != http.StatusOK ||
+				w.Header().Get("Cache-Control") != "no-store" {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}
 			if alive := Alive(stream) == nil; alive != (c.one != "") {
@@ -107,29 +109,39 @@ func TestASignOutThatIsToldAgainEndsNothingNewer(t *testing.T) {
 func TestSignOutsThatAreNotTheProvidersAreRefused(t *testing.T) {
 	s, one, _, _ := twoBrowsers(t)
 	for reason, token := range map[string]string{
-		"nothing":            "",
-		"no token":           "x",
-		"too large":          strings.Repeat("x", maxToken) + ".e30.x",
-		"an ID token":        s.logoutToken(oidctest.Claims{"sub": "alice", "events": nil}),
-		"another event":      s.logoutToken(oidctest.Claims{"sub": "alice", "events": map[string]any{"x": map[string]any{}}}),
-		"with a nonce":       s.logoutToken(oidctest.Claims{"sub": "alice", "nonce": ""}),
-		"for somebody else":  s.logoutToken(oidctest.Claims{"sub": "alice", "aud": "api"}),
-		"of another issuer":  s.logoutToken(oidctest.Claims{"sub": "alice", "iss": "https://other.example"}),
-		"it has ended":       s.logoutToken(oidctest.Claims{"sub": "alice", "exp": 1}),
-		"of another time":    s.logoutToken(oidctest.Claims{"sub": "alice", "iat": s.clock.Now().Add(-maxLogoutAge - time.Second).Unix()}),
-		"of no time":         s.logoutToken(oidctest.Claims{"sub": "alice", "iat": nil}),
-		"of nobody":          s.logoutToken(oidctest.Claims{"sub": nil}),
-		"not signed":         s.issuer.Unsigned(oidctest.Claims{"sub": "alice", "aud": "portal", "iat": s.clock.Now().Unix(), "events": map[string]any{logoutEvent: map[string]any{}}}),
-		"signed by another":  oidctest.New(t).Token(oidctest.Claims{"iss": s.issuer.URL, "sub": "alice", "aud": "portal", "events": map[string]any{logoutEvent: map[string]any{}}}),
+		"nothing":     "",
+		"no token":    "x",
+		"too large":   strings.Repeat("x", maxToken) + ".e30.x",
+		"an ID token": s.logoutToken(oidctest.Claims{"sub": "alice", "events": nil}),
+		"another event": s.logoutToken(
+			oidctest.Claims{"sub": "alice", "events": map[string]any{"x": map[string]any{}}}),
+		"with a nonce":      s.logoutToken(oidctest.Claims{"sub": "alice", "nonce": ""}),
+		"for somebody else": s.logoutToken(oidctest.Claims{"sub": "alice", "aud": "api"}),
+		"of another issuer": s.logoutToken(oidctest.Claims{"sub": "alice", "iss": "https://other.example"}),
+		"it has ended":      s.logoutToken(oidctest.Claims{"sub": "alice", "exp": 1}),
+		"of another time": s.logoutToken(
+			oidctest.Claims{"sub": "alice", "iat": s.clock.Now().Add(-maxLogoutAge - time.Second).Unix()}),
+		"of no time": s.logoutToken(oidctest.Claims{"sub": "alice", "iat": nil}),
+		"of nobody":  s.logoutToken(oidctest.Claims{"sub": nil}),
+		"not signed": s.issuer.Unsigned(
+			oidctest.Claims{"sub": "alice", "aud": "portal", "iat": s.clock.Now().Unix(), "events": map[string]any{
+				logoutEvent: map[string]any{},
+			}}),
+		"signed by another": oidctest.New(t).Token(
+			oidctest.Claims{"iss": s.issuer.URL, "sub": "alice", "aud": "portal", "events": map[string]any{
+				logoutEvent: map[string]any{},
+			}}),
 		"events are no list": s.logoutToken(oidctest.Claims{"sub": "alice", "events": "x"}),
 	} {
-		if w := s.tells(token); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"error":"invalid_request"`) {
+		if w := s.tells(token); w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), `"error":"invalid_request"`) {
 			t.Errorf("%s: %d %s", reason, w.Code, w.Body)
 		}
 	}
 	s.see(t, one, "oidc:alice ")
 	s.revoked.fail = errors.New("the list cannot be written")
-	if w := s.tells(s.logoutToken(oidctest.Claims{"sid": "sid-1"})); w.Code != http.StatusBadRequest || strings.Contains(w.Body.String(), "list") {
+	if w := s.tells(s.logoutToken(oidctest.Claims{"sid": "sid-1"})); w.Code != http.StatusBadRequest ||
+		strings.Contains(w.Body.String(), "list") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -138,7 +150,9 @@ func TestSignOutsThatAreNotTheProvidersAreRefused(t *testing.T) {
 func TestALogoutTokenNeedNotSayWhenItEnds(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	s.signIn(t, cookies, oidctest.Claims{"sub": "alice", "sid": "sid-1", "preferred_username": "alice"})
-	if w := s.tells(s.logoutToken(oidctest.Claims{"sid": "sid-1", "exp": s.clock.Now().Add(-time.Hour).Unix()})); w.Code != http.StatusBadRequest {
+	if w := s.tells(s.logoutToken(
+		oidctest.Claims{"sid": "sid-1", "exp": s.clock.Now().Add(
+			-time.Hour).Unix()})); w.Code != http.StatusBadRequest {
 		t.Errorf("one that has ended: %d %s", w.Code, w.Body)
 	}
 	s.see(t, cookies, "oidc:alice ")
@@ -158,7 +172,8 @@ func TestALogoutTokenIsNobodysIdentity(t *testing.T) {
 	if w := g.call("Bearer " + g.logoutToken(oidctest.Claims{"aud": "api"})); w.Code != http.StatusUnauthorized {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := g.call("Bearer " + g.logoutToken(oidctest.Claims{"aud": "api", "sid": 7})); w.Code != http.StatusUnauthorized {
+	if w := g.call("Bearer " +
+		g.logoutToken(oidctest.Claims{"aud": "api", "sid": 7})); w.Code != http.StatusUnauthorized {
 		t.Errorf("with a session that is no text: %d %s", w.Code, w.Body)
 	}
 }
@@ -208,7 +223,8 @@ func TestSigningOutRevokesTheRefreshToken(t *testing.T) {
 			s.issuer.Revocation = c.status
 			s.signIn(t, cookies, alice)
 			s.revoked.fail = c.list
-			if r := s.do("POST", LogoutPath, cookies, "Origin", portalURL); (r.StatusCode == http.StatusSeeOther) != (c.list == nil) || len(cookies) != 0 {
+			if r := s.do("POST", LogoutPath, cookies, "Origin",
+				portalURL); (r.StatusCode == http.StatusSeeOther) != (c.list == nil) || len(cookies) != 0 {
 				t.Errorf("%d %s", r.StatusCode, r.body)
 			}
 			if got := s.issuer.Revoked(); !slices.Equal(got, c.want) {
@@ -223,7 +239,8 @@ func TestSigningOutRevokesTheRefreshToken(t *testing.T) {
 
 func TestTheProvidersSignOutLeadsBackIfThatIsRegistered(t *testing.T) {
 	s := newSite(t)
-	if got := s.do("GET", SignedOutPath, nil).body; !strings.Contains(got, "client_id=portal") || strings.Contains(got, "logout_") {
+	if got := s.do("GET", SignedOutPath, nil).body; !strings.Contains(got, "client_id=portal") ||
+		strings.Contains(got, "logout_") {
 		t.Errorf("by default the link is %s", got)
 	}
 	s.Browser.provider.cfg.PostLogoutRedirect = true

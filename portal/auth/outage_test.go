@@ -16,13 +16,15 @@ func TestAnOutageOfTheProviderIsKnown(t *testing.T) {
 			http.Error(w, "away", http.StatusBadGateway)
 			return
 		}
-		_, _ = w.Write([]byte(`{"issuer": "` + server.URL + `", "authorization_endpoint": "` + server.URL + `/a", "token_endpoint": "` + server.URL + `/t", "jwks_uri": "` + server.URL + `/k"}`))
+		_, _ = w.Write([]byte(`{"issuer": "` + server.URL + `", "authorization_endpoint": "` + server.URL +
+			`/a", "token_endpoint": "` + server.URL + `/t", "jwks_uri": "` + server.URL + `/k"}`))
 	}))
 	defer server.Close()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p, err := NewProvider(Config{
-		IssuerURL: server.URL, ClientID: "portal", PublicURL: "https://portal.example.com", UsernameClaim: "sub", GroupsClaim: "groups",
-		Prefix: "oidc:", Audiences: []string{"rest"},
+		IssuerURL: server.URL, ClientID: "portal", PublicURL: "https://portal.example.com", UsernameClaim: "sub",
+		GroupsClaim: "groups",
+		Prefix:      "oidc:", Audiences: []string{"rest"},
 	}, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)

@@ -50,10 +50,13 @@ func TestHeadersThatClaimAnIdentityAreRemoved(t *testing.T) {
 
 func TestSecurityHeaders(t *testing.T) {
 	w := httptest.NewRecorder()
-	SecurityHeaders(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
+	SecurityHeaders(http.NotFoundHandler()).ServeHTTP(
+		w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
 	for name, want := range map[string]string{
-		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-		"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+			"img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 	} {
 		if got := w.Header().Get(name); got != want {
@@ -78,7 +81,8 @@ func TestStrictTransportIsForHTTPSOnly(t *testing.T) {
 	for public, want := range map[string]string{"https://p.example": "max-age=31536000", "http://localhost:8080": ""} {
 		p := &Provider{cfg: Config{PublicURL: public}}
 		w := httptest.NewRecorder()
-		p.StrictTransport(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
+		p.StrictTransport(http.NotFoundHandler()).ServeHTTP(
+			w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
 		if got := w.Header().Get("Strict-Transport-Security"); got != want {
 			t.Errorf("%s: %q, want %q", public, got, want)
 		}
@@ -134,13 +138,14 @@ func TestBodiesAreLimited(t *testing.T) {
 func TestRecordSaysWhoDidWhat(t *testing.T) {
 	var log bytes.Buffer
 	failed := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "opaque", http.StatusInternalServerError) }
-	h := Record(slog.New(slog.NewJSONHandler(&log, nil)), time.Now, failed)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note(r.Context(), Identity{Username: "oidc:alice", Name: "Alice", Email: "alice@example.com"})
-		if r.URL.Path == "/panic" {
-			panic("secret")
-		}
-		http.Error(w, RequestID(r.Context()), http.StatusForbidden)
-	}))
+	h := Record(slog.New(slog.NewJSONHandler(&log, nil)), time.Now, failed)(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			note(r.Context(), Identity{Username: "oidc:alice", Name: "Alice", Email: "alice@example.com"})
+			if r.URL.Path == "/panic" {
+				panic("secret")
+			}
+			http.Error(w, RequestID(r.Context()), http.StatusForbidden)
+		}))
 	r := httptest.NewRequestWithContext(t.Context(), "DELETE", "/teams/a?code=secret", strings.NewReader("secret"))
 	r.Header.Set("X-Request-Id", "forged")
 	r.Header.Set("Authorization", "secret")
@@ -154,7 +159,11 @@ func TestRecordSaysWhoDidWhat(t *testing.T) {
 	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"actor": "oidc:alice", "actorName": "Alice", "actorEmail": "alice@example.com", "verb": "DELETE", "object": "/teams/a", "decision": "deny", "status": 403.0, "requestID": id} {
+	for key, want := range map[string]any{
+		"actor": "oidc:alice", "actorName": "Alice",
+		"actorEmail": "alice@example.com", "verb": "DELETE", "object": "/teams/a", "decision": "deny", "status": 403.0,
+		"requestID": id,
+	} {
 		if line[key] != want {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
 		}
@@ -210,7 +219,10 @@ func TestAProxyMayHandOnAnotherHost(t *testing.T) {
 		s.handler.ServeHTTP(w, r)
 		return w.Code
 	}
-	for _, origin := range []string{"https://portico-portal.portico-system.svc", "http://portico-portal.portico-system.svc", "null"} {
+	for _, origin := range []string{
+		"https://portico-portal.portico-system.svc",
+		"http://portico-portal.portico-system.svc", "null",
+	} {
 		if got := post(origin); got != http.StatusForbidden {
 			t.Errorf("from %s: %d", origin, got)
 		}

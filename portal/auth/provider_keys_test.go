@@ -50,7 +50,8 @@ func TestUnknownKeysDoNotBecomeAFloodOnTheProvider(t *testing.T) {
 func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 	g := newGate(t)
 	down := g.downOnce()
-	if g.call("Bearer "+g.issuer.Token(oidctest.Claims{"iss": g.issuer.URL, "aud": "other"})).Code != http.StatusUnauthorized {
+	if g.call("Bearer "+g.issuer.Token(
+		oidctest.Claims{"iss": g.issuer.URL, "aud": "other"})).Code != http.StatusUnauthorized {
 		t.Fatal("the settings are not known")
 	}
 	g.later(identity.KeysEvery)
@@ -60,7 +61,8 @@ func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 	token := g.issuer.Token(oidctest.Claims{"aud": "api"})
 	var provider *ProviderError
 	for range 2 {
-		if _, err := p.verify(t.Context(), token, []string{"api"}); !errors.As(err, &provider) || errors.Is(err, ErrBadToken) {
+		if _, err := p.verify(t.Context(), token, []string{"api"}); !errors.As(err, &provider) ||
+			errors.Is(err, ErrBadToken) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -66,11 +66,15 @@ func TestSettingsAreAskedForOnceAndNotAtOnceAgain(t *testing.T) {
 
 // TestAddressesInClearAreRefused except on loopback.
 func TestAddressesInClearAreRefused(t *testing.T) {
-	for _, name := range []string{"authorization_endpoint", "token_endpoint", "device_authorization_endpoint", "jwks_uri", "revocation_endpoint"} {
+	for _, name := range []string{
+		"authorization_endpoint", "token_endpoint", "device_authorization_endpoint",
+		"jwks_uri", "revocation_endpoint",
+	} {
 		s := newSite(t)
 		s.issuer.Settings = map[string]any{name: "http://login.example/x"}
 		_, err := s.Browser.provider.discover(t.Context())
-		if answer, ok := errors.AsType[*AnswerError](err); !ok || !strings.Contains(answer.Detail, name+" is http://login.example/x: it must be https") {
+		if answer, ok := errors.AsType[*AnswerError](err); !ok ||
+			!strings.Contains(answer.Detail, name+" is http://login.example/x: it must be https") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

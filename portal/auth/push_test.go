@@ -32,7 +32,8 @@ func TestASignInIsPushedWhereThatIsTaken(t *testing.T) {
 				s.signIn(t, mine, alice)
 			}
 			to, err := url.Parse(s.do("GET", path, mine).Header.Get("Location"))
-			if err != nil || len(to.Query()) != 2 || s.issuer.Pushed(to.Query().Get("request_uri")).Get("prompt") != want {
+			if err != nil || len(to.Query()) != 2 || s.issuer.Pushed(to.Query().Get("request_uri")).Get(
+				"prompt") != want {
 				t.Errorf("%s leads to %s, %v: no pushed prompt %s", path, to, err, want)
 			}
 		}
@@ -43,9 +44,11 @@ func TestASignInIsPushedWhereThatIsTaken(t *testing.T) {
 func TestAPushThatFails(t *testing.T) {
 	s, cookies := newSite(t), jar{}
 	s.issuer.RequirePush = true
-	s.answers(http.StatusBadRequest, map[string]any{"error": "invalid_request", "error_description": "redirect_uri is not registered"})
+	s.answers(http.StatusBadRequest, map[string]any{"error": "invalid_request", "error_description": "redirect_uri " +
+		"is not registered"})
 	r := s.do("GET", LoginPath, cookies)
-	if r.StatusCode != http.StatusBadGateway || !strings.Contains(r.body, "the redirect URI must be the portal's") || len(cookies) != 0 {
+	if r.StatusCode != http.StatusBadGateway || !strings.Contains(r.body, "the redirect URI must be the portal's") ||
+		len(cookies) != 0 {
 		t.Errorf("%d %s, cookies %v", r.StatusCode, r.body, cookies)
 	}
 	s.issuer.RequirePush, s.issuer.Push = false, true
@@ -68,7 +71,9 @@ func TestInspectPushesASignIn(t *testing.T) {
 		"not taken":              {true, 400, nil, `invalid_client, "unknown". Ask the portal's admins to look at its client`, 1},
 		"not taken, and no must": {false, 400, nil, "need not", 0},
 		"nowhere": {
-			true, 0, map[string]any{"pushed_authorization_request_endpoint": nil}, "requires pushed authorization requests, and does not say where", 1,
+			true, 0,
+			map[string]any{"pushed_authorization_request_endpoint": nil},
+			"requires pushed authorization requests, and does not say where", 1,
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -55,7 +55,8 @@ func (rec *record) finish(out *response, r *http.Request, took time.Duration) {
 	rec.audit(r.Context(), out.status())
 	rec.log.LogAttrs(r.Context(), slog.LevelInfo, "request", append([]slog.Attr{
 		slog.String("actor", rec.actor.Username), slog.String("verb", r.Method),
-		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
+		slog.String("object", r.URL.Path), slog.Int("status", out.status()),
+		slog.String("decision", decision(out.status())),
 		slog.String("requestID", rec.id), slog.Duration("duration", took),
 	}, known(rec.actor)...)...)
 }
@@ -69,7 +70,8 @@ func rescue(log *slog.Logger, out *response, r *http.Request, failed http.Handle
 	if v == http.ErrAbortHandler { //nolint:errorlint // the value that net/http documents
 		panic(v)
 	}
-	log.ErrorContext(r.Context(), "panic", "value", v, "stack", string(debug.Stack()), "requestID", RequestID(r.Context()))
+	log.ErrorContext(r.Context(), "panic", "value", v, "stack", string(debug.Stack()), "requestID",
+		RequestID(r.Context()))
 	if out.code == 0 {
 		failed(out, r)
 	}

@@ -20,7 +20,10 @@ type redeemed struct {
 // redeem exchanges the code of the response for tokens, and verifies the ID token.
 func (b *Browser) redeem(ctx context.Context, l login, answer url.Values) (redeemed, error) {
 	if code := answer.Get("error"); code != "" {
-		return redeemed{}, &AnswerError{Doing: "signing in", Code: clean(code), Detail: clean(answer.Get("error_description"))}
+		return redeemed{}, &AnswerError{
+			Doing: "signing in", Code: clean(code),
+			Detail: clean(answer.Get("error_description")),
+		}
 	}
 	tok, err := b.provider.trade(ctx, answer.Get("code"), l.Verifier)
 	if err != nil {

@@ -98,7 +98,8 @@ func TestSessionsOutliveAProviderThatIsDown(t *testing.T) {
 	if r := s.do("GET", "/x", cookies, "HX-Request", "true"); r.StatusCode != http.StatusFailedDependency {
 		t.Errorf("the script is told %d", r.StatusCode)
 	}
-	if r := s.do("POST", "/x", cookies, "Origin", portalURL, "Referer", portalURL+"/new"); !r.isAway(SignInPath + "?return_to=%2Fnew") {
+	if r := s.do("POST", "/x", cookies, "Origin", portalURL, "Referer", portalURL+"/new"); !r.isAway(
+		SignInPath + "?return_to=%2Fnew") {
 		t.Errorf("a form: %d %s", r.StatusCode, r.body)
 	}
 	s.issuer.Refusal = nil

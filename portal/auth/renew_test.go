@@ -25,7 +25,8 @@ func lapsed(t *testing.T) (*site, jar) {
 func (s *site) sent(t *testing.T, r page) (to string) {
 	t.Helper()
 	to = r.Header.Get("Location")
-	if r.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, s.issuer.URL) || !strings.Contains(to, "prompt=none") {
+	if r.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, s.issuer.URL) ||
+		!strings.Contains(to, "prompt=none") {
 		t.Fatalf("%d to %q, not silently to the provider", r.StatusCode, to)
 	}
 	return to
@@ -44,7 +45,8 @@ func TestALapsedSessionGoesOnWithoutAWord(t *testing.T) {
 	r := s.do("GET", "/x?tab=yaml", cookies)
 	changed := maps.Clone(alice)
 	changed["groups"] = []string{"ops"}
-	if r := s.back(t, cookies, s.sent(t, r), changed); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/x?tab=yaml" {
+	if r := s.back(t, cookies, s.sent(t, r), changed); r.StatusCode != http.StatusSeeOther ||
+		r.Header.Get("Location") != "/x?tab=yaml" {
 		t.Fatalf("back: %d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 	}
 	s.see(t, cookies, "oidc:alice oidc:ops")
@@ -61,11 +63,13 @@ func TestALapsedSessionGoesOnWithoutAWord(t *testing.T) {
 func TestALapsedSessionIsKeptUntilItsPageAsks(t *testing.T) {
 	s, cookies := lapsed(t)
 	for _, headers := range [][]string{{"HX-Request", "true"}, {"Accept", "text/event-stream"}} {
-		if r := s.do("GET", "/x", cookies, headers...); r.StatusCode != http.StatusUnauthorized || cookies[sessionCookie] == "" {
+		if r := s.do("GET", "/x", cookies, headers...); r.StatusCode != http.StatusUnauthorized ||
+			cookies[sessionCookie] == "" {
 			t.Errorf("%v: %d, cookies %v", headers, r.StatusCode, cookies)
 		}
 	}
-	if r := s.do("POST", "/x", cookies, "Origin", portalURL); r.StatusCode != http.StatusUnauthorized || !strings.Contains(r.body, "ended") {
+	if r := s.do("POST", "/x", cookies, "Origin", portalURL); r.StatusCode != http.StatusUnauthorized ||
+		!strings.Contains(r.body, "ended") {
 		t.Errorf("a form: %d %s", r.StatusCode, r.body)
 	}
 	s.sent(t, s.do("GET", "/x", cookies))
@@ -97,14 +101,18 @@ func TestALapsedSessionEndsWithAReason(t *testing.T) {
 				c.answer = func(t *testing.T, s *site, cookies jar, to string) page {
 					t.Helper()
 					_, state := s.issuer.Code(to, alice)
-					return s.do("GET", CallbackPath+"?"+url.Values{"error": {"login_required"}, "state": {state}}.Encode(), cookies)
+					return s.do("GET", CallbackPath+"?"+url.Values{
+						"error": {"login_required"}, "state": {state},
+					}.Encode(), cookies)
 				}
 			}
 			r := c.answer(t, s, cookies, to)
-			if got, want := r.Header.Get("Location"), SignInPath+"?return_to=%2Fx&why="+c.why; r.StatusCode != 303 || got != want || len(cookies) != 0 {
+			if got, want := r.Header.Get("Location"), SignInPath+"?return_to=%2Fx&why="+c.why; r.StatusCode != 303 ||
+				got != want || len(cookies) != 0 {
 				t.Fatalf("%d to %q, want %q; cookies %v", r.StatusCode, got, want, cookies)
 			}
-			if r := s.do("GET", r.Header.Get("Location"), cookies); r.StatusCode != 200 || !strings.HasSuffix(r.body, " "+c.why) {
+			if r := s.do("GET", r.Header.Get("Location"), cookies); r.StatusCode != 200 ||
+				!strings.HasSuffix(r.body, " "+c.why) {
 				t.Errorf("the page says %q", r.body)
 			}
 			if r := s.do("GET", SignInPath+"?why=call-555-now", cookies); strings.Contains(r.body, "555") {
@@ -201,7 +209,8 @@ func TestNothingIsRenewedBeforeItIsKnownWhoSignedOut(t *testing.T) {
 	s, cookies := lapsed(t)
 	to := s.sent(t, s.do("GET", "/x", cookies))
 	s.revoked.loading = true
-	if r := s.back(t, cookies, to, alice); r.StatusCode != http.StatusServiceUnavailable || cookies[sessionCookie] == "" {
+	if r := s.back(t, cookies, to, alice); r.StatusCode != http.StatusServiceUnavailable ||
+		cookies[sessionCookie] == "" {
 		t.Errorf("%d, cookies %v", r.StatusCode, cookies)
 	}
 	s.revoked.loading = false

@@ -54,7 +54,8 @@ func readSessionKeys(path string) ([]cipher.AEAD, error) {
 		}
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != 32 {
-			return nil, fmt.Errorf("session keys %s, line %d: want 32 bytes in base64 (openssl rand -base64 32)", path, n)
+			return nil, fmt.Errorf("session keys %s, line %d: want 32 bytes in base64 (openssl rand -base64 32)", path,
+				n)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {

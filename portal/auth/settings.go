@@ -92,12 +92,14 @@ func issuerAdvice(err error) string {
 // checkAddresses refuses URLs that would send secrets unencrypted, or keys that could be replaced in transit.
 func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
 	for name, address := range map[string]string{
-		"authorization_endpoint": endpoint.AuthURL, "token_endpoint": endpoint.TokenURL, "device_authorization_endpoint": endpoint.DeviceAuthURL,
-		"jwks_uri": s.Keys, "revocation_endpoint": s.Revocation,
+		"authorization_endpoint": endpoint.AuthURL, "token_endpoint": endpoint.TokenURL,
+		"device_authorization_endpoint": endpoint.DeviceAuthURL,
+		"jwks_uri":                      s.Keys, "revocation_endpoint": s.Revocation,
 		"pushed_authorization_request_endpoint": s.Pushed, "userinfo_endpoint": s.UserInfo,
 	} {
 		if u, err := url.Parse(address); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
-			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must know the address that it has outside", name, clean(address))
+			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must know the address that it "+
+				"has outside", name, clean(address))
 		}
 	}
 	return nil
@@ -128,7 +130,8 @@ func (d *discovered) authMethod(cfg Config) (string, error) {
 		return secretPost, nil
 	}
 	return "", &AnswerError{
-		Doing: "reading the identity provider's settings", Detail: clean("token_endpoint_auth_methods_supported: " + strings.Join(offered, ", ") +
+		Doing: "reading the identity provider's settings",
+		Detail: clean("token_endpoint_auth_methods_supported: " + strings.Join(offered, ", ") +
 			"; the portal can do " + secretBasic + " and " + secretPost),
 		Advice: "Ask the portal's admins to let its client there show its secret in one of these two ways.",
 	}
@@ -144,7 +147,8 @@ func (p *Provider) oauth(found *discovered) (*oauth2.Config, error) {
 	endpoint := found.Endpoint()
 	if endpoint.AuthURL == "" || endpoint.TokenURL == "" {
 		return nil, &AnswerError{
-			Doing: "reading the identity provider's settings", Detail: "no authorization_endpoint, or no token_endpoint",
+			Doing:  "reading the identity provider's settings",
+			Detail: "no authorization_endpoint, or no token_endpoint",
 			Advice: "Ask the portal's admins to look at --oidc-issuer-url.",
 		}
 	}

@@ -104,7 +104,10 @@ func newKey(b byte) string {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{all: map[string]time.Time{}, users: map[string]time.Time{}}}
+	s := &site{
+		issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()),
+		revoked: &memory{all: map[string]time.Time{}, users: map[string]time.Time{}},
+	}
 	s.issuer.Now, s.revoked.now = s.clock.Now, s.clock.Now
 	s.turns = &turns{all: map[string]turn{}}
 	s.keys = filepath.Join(t.TempDir(), "keys")
@@ -130,7 +133,8 @@ func (s *site) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Browser = NewBrowser(BrowserOptions{
-		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Turns: s.turns, Pages: plainPages{}, Life: DefaultLife(),
+		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Turns: s.turns, Pages: plainPages{},
+		Life:  DefaultLife(),
 		Clock: s.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	mux := http.NewServeMux()
@@ -141,7 +145,8 @@ func (s *site) start(t *testing.T) {
 	mux.HandleFunc("POST "+LogoutPath, s.Logout)
 	mux.HandleFunc("POST "+BackChannelPath, s.BackChannelLogout)
 	mux.HandleFunc("GET "+SignedOutPath, s.SignedOut)
-	mux.Handle("/token", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // no page of ours shows it
+	// no page of ours shows it
+	mux.Handle("/token", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, Token(r.Context()))
 	})))
 	mux.Handle("/", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +160,8 @@ func (s *site) provider(t *testing.T) *Provider {
 	t.Helper()
 	p, err := NewProvider(Config{
 		IssuerURL: s.issuer.URL, ClientID: "portal", PublicURL: portalURL, UsernameClaim: "preferred_username",
-		GroupsClaim: "groups", GroupsOptional: true, Prefix: "oidc:", Audiences: []string{"api"}, ConfirmPrompt: DefaultConfirmPrompt,
+		GroupsClaim: "groups", GroupsOptional: true, Prefix: "oidc:", Audiences: []string{"api"},
+		ConfirmPrompt: DefaultConfirmPrompt,
 	}, s.clock.Now)
 	if err != nil {
 		t.Fatal(err)

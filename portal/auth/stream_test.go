@@ -101,7 +101,8 @@ func TestSessionsWaitForTheListOfRevokedOnes(t *testing.T) {
 	s, cookies := signedIn(t)
 	s.revoked.loading = true
 	r := s.do("GET", "/x", cookies)
-	if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || cookies[sessionCookie] == "" {
+	if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" ||
+		cookies[sessionCookie] == "" {
 		t.Errorf("%d, cookies %v", r.StatusCode, cookies)
 	}
 	s.see(t, jar{}, "")

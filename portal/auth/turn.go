@@ -114,7 +114,8 @@ func (f *refresher) tell(ctx context.Context, s session, o outcome) {
 		if err == nil {
 			return
 		}
-		f.log.ErrorContext(ctx, "telling the other replicas of a renewed session", "error", err, "requestID", RequestID(ctx))
+		f.log.ErrorContext(ctx, "telling the other replicas of a renewed session", "error", err, "requestID",
+			RequestID(ctx))
 	}
 }
 

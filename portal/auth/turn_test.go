@@ -146,7 +146,9 @@ func TestReplicasTellWhatIsWrong(t *testing.T) {
 	}{
 		"an end": {nil, http.StatusBadRequest, http.StatusSeeOther, "prompt=none"},
 		"a refusal": {
-			oidctest.Claims{"groups": []string{"system:masters"}}, http.StatusOK, http.StatusForbidden, "keeps for itself",
+			oidctest.Claims{"groups": []string{"system:masters"}},
+			http.StatusOK, http.StatusForbidden,
+			"keeps for itself",
 		},
 		"an outage":  {nil, http.StatusServiceUnavailable, http.StatusOK, "oidc:alice oidc:dev"},
 		"other user": {oidctest.Claims{"sub": "bob"}, http.StatusOK, http.StatusSeeOther, "why=another"},

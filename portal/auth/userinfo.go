@@ -20,8 +20,8 @@ const (
 	// maxUserInfo bounds the response.
 	maxUserInfo = 256 << 10
 	// userInfoAdvice is for a response that a retry will not change.
-	userInfoAdvice = "The ID token does not say who you are or in which groups, and that is where the portal reads the rest. " +
-		"Ask the people who run it to put these claims into one of the two."
+	userInfoAdvice = "The ID token does not say who you are or in which groups, and that is where the portal reads " +
+		"the rest. Ask the people who run it to put these claims into one of the two."
 )
 
 // who returns the caller of a verified ID token. If the username or the groups are missing, it reads them from the

@@ -18,7 +18,10 @@ func (s *site) elsewhere(claims oidctest.Claims, status int) {
 func (s *site) askedElsewhere() int { return s.issuer.Fetches(oidctest.UserInfoPath) }
 
 func TestWhatTheIDTokenLacksIsReadElsewhere(t *testing.T) {
-	whole := oidctest.Claims{"preferred_username": "mallory", "groups": []string{"ops"}, "name": "Ann Lee", "email": "ann@example.com"}
+	whole := oidctest.Claims{
+		"preferred_username": "mallory", "groups": []string{"ops"}, "name": "Ann Lee",
+		"email": "ann@example.com",
+	}
 	for what, c := range map[string]struct {
 		says  oidctest.Claims
 		asked int
@@ -26,7 +29,10 @@ func TestWhatTheIDTokenLacksIsReadElsewhere(t *testing.T) {
 		name  string
 	}{
 		"everything is there": {
-			oidctest.Claims{"preferred_username": "alice", "groups": []string{"dev"}, "name": "Alice", "email": "a@example.com"},
+			oidctest.Claims{
+				"preferred_username": "alice", "groups": []string{"dev"}, "name": "Alice",
+				"email": "a@example.com",
+			},
 			0, "oidc:alice oidc:dev", "Alice",
 		},
 		"no groups":      {oidctest.Claims{"preferred_username": "alice", "name": "Alice"}, 1, "oidc:alice oidc:ops", "Alice"},
@@ -117,7 +123,10 @@ func TestAnErrorElsewhereIsNoAbsenceOfGroups(t *testing.T) {
 			named := maps.Clone(c.claims)
 			delete(named, "groups")
 			s.elsewhere(named, c.status)
-			if r := s.signIn(t, cookies, oidctest.Claims{"preferred_username": "alice", "groups": []string{"dev"}}); r.StatusCode != http.StatusSeeOther {
+			if r := s.signIn(t, cookies,
+				oidctest.Claims{"preferred_username": "alice", "groups": []string{
+					"dev",
+				}}); r.StatusCode != http.StatusSeeOther {
 				t.Errorf("with groups: %d %s", r.StatusCode, r.body)
 			}
 		})

@@ -41,7 +41,8 @@ var vendors = map[string]vendor{
 			"groups": ["0760b6cf-170e-4a14-91b3-4b78e0739963", "3b2b0c93-acd8-4208-8eba-7a48db1cd4c0"]}`,
 		set:    func(c *Config) { c.UsernameClaim = "oid" }, // sub differs for each client
 		secret: "s3cret", scopes: "openid profile email offline_access", asked: secretBasic, renews: true,
-		sees: "oidc:aaaaaaaa-0000-1111-2222-bbbbbbbbbbbb oidc:0760b6cf-170e-4a14-91b3-4b78e0739963,oidc:3b2b0c93-acd8-4208-8eba-7a48db1cd4c0",
+		sees: "oidc:aaaaaaaa-0000-1111-2222-bbbbbbbbbbbb " +
+			"oidc:0760b6cf-170e-4a14-91b3-4b78e0739963,oidc:3b2b0c93-acd8-4208-8eba-7a48db1cd4c0",
 		name: "Ann Lee", noGroups: `there is no claim "groups"`,
 		// https://learn.microsoft.com/en-us/security/zero-trust/develop/configure-tokens-group-claims-app-roles#group-overages
 		tooMany: `{"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "https://graph.microsoft.com/v1.0/users/x/getMemberObjects"}}}`,
@@ -64,7 +65,8 @@ var vendors = map[string]vendor{
 		claims: `{"sub": "00uid4BxXw6I6TV4m0g3", "ver": 1, "amr": ["pwd"], "idp": "00oid1", "name": "Ann Lee", "email": "ann@example.com",
 			"preferred_username": "ann@example.com", "groups": ["Everyone", "team-payments"]}`,
 		secret: "s3cret", scopes: "openid profile email groups offline_access", asked: secretBasic, renews: true,
-		sees: "oidc:00uid4BxXw6I6TV4m0g3 oidc:Everyone,oidc:team-payments", name: "Ann Lee", email: "ann@example.com", noGroups: `there is no claim "groups"`,
+		sees: "oidc:00uid4BxXw6I6TV4m0g3 oidc:Everyone,oidc:team-payments", name: "Ann Lee", email: "ann@example.com",
+		noGroups: `there is no claim "groups"`,
 	},
 	"Cognito": {
 		// https://docs.aws.amazon.com/cognito/latest/developerguide/federation-endpoints-oauth-grants.html, and
@@ -76,7 +78,8 @@ var vendors = map[string]vendor{
 			"token_use": "id", "email": "ann@example.com", "event_id": "64f513be", "origin_jti": "aaaa"}`,
 		set:    func(c *Config) { c.GroupsClaim = "cognito:groups" },
 		secret: "s3cret", scopes: "openid profile email", asked: secretBasic, renews: true,
-		sees: "oidc:a1b2c3d4-5678-90ab-cdef-example11111 oidc:team-payments", email: "ann@example.com", noGroups: `there is no claim "cognito:groups"`,
+		sees: "oidc:a1b2c3d4-5678-90ab-cdef-example11111 oidc:team-payments", email: "ann@example.com",
+		noGroups: `there is no claim "cognito:groups"`,
 	},
 	"Keycloak": {
 		// https://www.keycloak.org/securing-apps/oidc-layers#_endpoints; the lists are those of a new realm of 26.2
@@ -88,7 +91,8 @@ var vendors = map[string]vendor{
 			"realm_access": {"roles": ["offline_access", "team-payments"]}, "resource_access": {"portal": {"roles": ["look"]}}}`,
 		set:    func(c *Config) { c.GroupsClaim = "realm_access.roles" },
 		secret: "s3cret", scopes: "openid profile email offline_access", asked: secretBasic, renews: true,
-		sees: "oidc:6f1c0c2e-0f51-4c8e-9a34-0f3c2d1b7a55 oidc:offline_access,oidc:team-payments", name: "Ann Lee", email: "ann@example.com",
+		sees: "oidc:6f1c0c2e-0f51-4c8e-9a34-0f3c2d1b7a55 oidc:offline_access,oidc:team-payments", name: "Ann Lee",
+		email:    "ann@example.com",
 		noGroups: `there is no claim "realm_access.roles"`,
 	},
 }
@@ -184,7 +188,8 @@ func TestVendorsLeaveGroupsOut(t *testing.T) {
 					}
 				}
 				r := s.signIn(t, cookies, claims)
-				if says == "" && r.StatusCode != http.StatusSeeOther || says != "" && (r.StatusCode != http.StatusForbidden || !strings.Contains(r.body, says)) {
+				if says == "" && r.StatusCode != http.StatusSeeOther ||
+					says != "" && (r.StatusCode != http.StatusForbidden || !strings.Contains(r.body, says)) {
 					t.Errorf("%s: %d %q, want %q", what, r.StatusCode, r.body, says)
 				}
 			}

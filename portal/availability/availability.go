@@ -84,7 +84,8 @@ func Check(q Query, f Facts) Answer {
 	}, name)
 	if why != "" {
 		a.State, a.Field = NotGranted, field
-		a.Message = fmt.Sprintf("the HostnameGrant of %s does not allow this: %s. Choose another one, or ask a platform admin to widen the grant", f.Namespace, why)
+		a.Message = fmt.Sprintf("the HostnameGrant of %s does not allow this: %s. Choose another one, or ask a "+
+			"platform admin to widen the grant", f.Namespace, why)
 		return a
 	}
 	return a.among(f, name, string(visibility))
@@ -102,11 +103,14 @@ func (a Answer) among(f Facts, name dnsname.Name, visibility string) Answer {
 		case clash == "" || own && name != other: // a team may have a wildcard and names below it
 			continue
 		case own:
-			a.State, a.Message = Yours, fmt.Sprintf("your team has asked for %s already; use that request, or delete it first", name)
+			a.State, a.Message = Yours,
+				fmt.Sprintf("your team has asked for %s already; use that request, or delete it first", name)
 		case name == other:
-			a.State, a.Message = Taken, fmt.Sprintf("another team has %s; choose another hostname, or ask a platform admin whose it is", clash)
+			a.State, a.Message = Taken,
+				fmt.Sprintf("another team has %s; choose another hostname, or ask a platform admin whose it is", clash)
 		default:
-			a.State, a.Message = Overlaps, fmt.Sprintf("another team has %s; choose another hostname, or ask a platform admin whose it is", clash)
+			a.State, a.Message = Overlaps,
+				fmt.Sprintf("another team has %s; choose another hostname, or ask a platform admin whose it is", clash)
 		}
 		a.Field, a.Holder = "hostname", c.Holder
 		return a

@@ -128,7 +128,9 @@ func (k Kind) Has(name string) bool {
 
 // Chooses reports whether value is an option of spec's field of that name, and not its default.
 func (k Kind) Chooses(name, value string) bool {
-	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name && value != f.Default && slices.Contains(f.Options, value) })
+	return slices.ContainsFunc(k.Fields, func(f Field) bool {
+		return f.Name == name && value != f.Default && slices.Contains(f.Options, value)
+	})
 }
 
 // Tells reports whether status has a field of this name.

@@ -48,7 +48,8 @@ func field(t *testing.T, fields []Field, path ...string) Field {
 
 func TestKindsComeFromTheCRDs(t *testing.T) {
 	k := bucketKind(t)
-	if k.Title != "Bucket" || k.Icon != "bucket" || k.Plural != "s3buckets" || !k.Namespaced || !slices.Contains(k.ShortNames, "s3") {
+	if k.Title != "Bucket" || k.Icon != "bucket" || k.Plural != "s3buckets" || !k.Namespaced ||
+		!slices.Contains(k.ShortNames, "s3") {
 		t.Errorf("%+v", k)
 	}
 	if got := k.GVK().String(); got != "portico.dev/v1alpha1, Kind=S3Bucket" {
@@ -85,11 +86,13 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 	if f := field(t, fields, "providerRef"); !f.IsRef() || !f.Required || f.Label != "AWS account" {
 		t.Errorf("%+v", f)
 	}
-	if f := field(t, fields, "providerRef", "name"); field(t, fields, "providerRef").Fixed.Why == "" || !f.Required || f.Path != "spec.providerRef.name" {
+	if f := field(t, fields, "providerRef", "name"); field(t, fields, "providerRef").Fixed.Why == "" || !f.Required ||
+		f.Path != "spec.providerRef.name" {
 		t.Errorf("%+v", f)
 	}
 	f := field(t, fields, "bucketName")
-	if f.Fixed.Why == "" || f.Required || *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 || !strings.HasPrefix(f.Help, "The bucket's name") {
+	if f.Fixed.Why == "" || f.Required || *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 ||
+		!strings.HasPrefix(f.Help, "The bucket's name") {
 		t.Errorf("%+v", f)
 	}
 	if f := field(t, fields, "deletionPolicy"); f.Default != "Delete" || len(f.Options) != 3 {
@@ -99,7 +102,8 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	f = field(t, fields, "lifecycleRules", "expirationDays")
-	if f.Type != Integer || f.Format != "int32" || *f.Limits.Min != 1 || f.Path != "spec.lifecycleRules[].expirationDays" {
+	if f.Type != Integer || f.Format != "int32" || *f.Limits.Min != 1 ||
+		f.Path != "spec.lifecycleRules[].expirationDays" {
 		t.Errorf("%+v", f)
 	}
 	if f := field(t, fields, "tags"); f.Type != Map || f.Items.Type != String || *f.Limits.MaxItems != 34 {
@@ -113,7 +117,8 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 func TestLabels(t *testing.T) {
 	for name, want := range map[string]string{
 		"bucketName": "Bucket name", "kmsKeyID": "KMS key ID", "corsRules": "CORS rules", "providerRef": "AWS account",
-		"blockPublicAcls": "Block public ACLs", "accessKeyIDRef": "Access key ID", "subnetIDs": "Subnet IDs", "id": "ID",
+		"blockPublicAcls": "Block public ACLs", "accessKeyIDRef": "Access key ID", "subnetIDs": "Subnet IDs",
+		"id":            "ID",
 		"assumeRoleARN": "Assume role ARN", "maxAgeSeconds": "Max age", "ref": "Ref",
 	} {
 		if got := label(name); got != want {
@@ -158,7 +163,8 @@ func TestLoadRefusesBrokenCRDs(t *testing.T) {
 		"no YAML":       "{",
 		"unknown field": "spek: {}",
 		"no version":    "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: []}",
-		"no schema":     "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: [{name: v1, served: true, storage: true}]}",
+		"no schema": "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: [{name: v1, " +
+			"served: true, storage: true}]}",
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if _, err := Load(fstest.MapFS{"bases/x.yaml": {Data: []byte(content)}}); err == nil {

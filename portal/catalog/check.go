@@ -37,7 +37,8 @@ func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 		return nil
 	}
 	c.faults = append(c.faults[:min(len(c.faults), maxFaults)],
-		fieldpath.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		fieldpath.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct "+
+			"the existing errors to complete validation"))
 	return apierrors.NewInvalid(k.GVK().GroupKind(), obj.GetName(), c.faults)
 }
 
@@ -66,7 +67,8 @@ func (c *checking) metadata(obj, old *unstructured.Unstructured) {
 	})
 	notes := obj.GetAnnotations()
 	if err := apivalidation.ValidateAnnotationsSize(notes); err != nil && !maps.Equal(notes, old.GetAnnotations()) {
-		c.faults = append(c.faults, fieldpath.TooLong(path.Child("annotations"), "", apivalidation.TotalAnnotationSizeLimitB))
+		c.faults = append(c.faults,
+			fieldpath.TooLong(path.Child("annotations"), "", apivalidation.TotalAnnotationSizeLimitB))
 		return
 	}
 	c.pairs(notes, old.GetAnnotations(), func(one map[string]string) fieldpath.ErrorList {
@@ -120,7 +122,8 @@ func (c *checking) fields(path *fieldpath.Path, s *shape, value, old map[string]
 		case of != nil:
 			c.value(at, of, value[key], old[key])
 		case old[key] == nil:
-			c.faults = append(c.faults, fieldpath.Invalid(at, fieldpath.OmitValueType{}, root+" in body is a forbidden property"))
+			c.faults = append(c.faults,
+				fieldpath.Invalid(at, fieldpath.OmitValueType{}, root+" in body is a forbidden property"))
 		}
 	}
 }

@@ -21,7 +21,8 @@ func parsed(t *testing.T, text string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON([]byte(`{"apiVersion":"portico.dev/v1alpha1","kind":"WebApp",` + string(raw[1:]))); err != nil {
+	if err := o.UnmarshalJSON(
+		[]byte(`{"apiVersion":"portico.dev/v1alpha1","kind":"WebApp",` + string(raw[1:]))); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -55,7 +56,8 @@ func TestCheckFindsTheFirstFaults(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			for i, want := range c.want {
-				if got[i].Field != want.Field || want.Message != "" && got[i].Message != want.Message || strings.Contains(got[i].Message, root+" in body") {
+				if got[i].Field != want.Field || want.Message != "" && got[i].Message != want.Message ||
+					strings.Contains(got[i].Message, root+" in body") {
 					t.Errorf("%+v, want %+v", got[i], want)
 				}
 			}
@@ -101,7 +103,9 @@ func TestTheFirstFaultsEndACheck(t *testing.T) {
 // TestWhatAnEditLeavesAlonePasses, as at the API server: an object can be older than the schema.
 func TestWhatAnEditLeavesAlonePasses(t *testing.T) {
 	k, _ := load(t).ByName("WebApp")
-	old := parsed(t, `{metadata: {name: shop, labels: {"!": x}}, spec: {image: a, port: 70000, gone: 1, env: [{name: A, value: 1}, {name: B, value: b}]}}`)
+	old := parsed(
+		t,
+		`{metadata: {name: shop, labels: {"!": x}}, spec: {image: a, port: 70000, gone: 1, env: [{name: A, value: 1}, {name: B, value: b}]}}`)
 	for name, c := range map[string]struct {
 		text string
 		ok   bool

@@ -18,12 +18,13 @@ type Condition struct {
 
 // The rules that forms translate to conditions. Other rules are only checked by the API server.
 var (
-	eitherRule = regexp.MustCompile(`^(?:has\(self\.(\w+)\) != has\(self\.(\w+)\)|!\(has\(self\.(\w+)\) && has\(self\.(\w+)\)\)|!has\(self\.(\w+)\) \|\| !has\(self\.(\w+)\))$`)
-	withRule   = regexp.MustCompile(`^!has\(self\.(\w+)\) \|\| has\(self\.(\w+)\)$`)
-	valueRule  = regexp.MustCompile(`^\(?self\.(\w+) (==|!=) '([^']+)'(?: \|\| !|\) == )has\(self\.(\w+)\)$`)
-	isRule     = regexp.MustCompile(`^!has\(self\.(\w+)\) \|\| \(has\(self\.(\w+)\) && self\.(\w+)(?: == '([^']+)')?\)$`)
-	manyRule   = regexp.MustCompile(`^\(has\(self\.(\w+)\) && self\.(\w+)\) \|\| \(((?:!has\(self\.\w+\)(?: && )?)+)\)$`)
-	names      = regexp.MustCompile(`self\.(\w+)`)
+	eitherRule = regexp.MustCompile(
+		`^(?:has\(self\.(\w+)\) != has\(self\.(\w+)\)|!\(has\(self\.(\w+)\) && has\(self\.(\w+)\)\)|!has\(self\.(\w+)\) \|\| !has\(self\.(\w+)\))$`)
+	withRule  = regexp.MustCompile(`^!has\(self\.(\w+)\) \|\| has\(self\.(\w+)\)$`)
+	valueRule = regexp.MustCompile(`^\(?self\.(\w+) (==|!=) '([^']+)'(?: \|\| !|\) == )has\(self\.(\w+)\)$`)
+	isRule    = regexp.MustCompile(`^!has\(self\.(\w+)\) \|\| \(has\(self\.(\w+)\) && self\.(\w+)(?: == '([^']+)')?\)$`)
+	manyRule  = regexp.MustCompile(`^\(has\(self\.(\w+)\) && self\.(\w+)\) \|\| \(((?:!has\(self\.\w+\)(?: && )?)+)\)$`)
+	names     = regexp.MustCompile(`self\.(\w+)`)
 )
 
 // addConditions adds the conditions of an object's rules to its fields.
@@ -56,7 +57,8 @@ func matched(pattern *regexp.Regexp, rule string) []string {
 	return slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
 }
 
-// among returns the allowed values of the choice called name. If is, that is value alone, else all options except value.
+// among returns the allowed values of the choice called name: only value if is, else all
+// options except value.
 func among(fields []Field, name string, is bool, value string) []string {
 	if is {
 		return []string{value}

@@ -13,7 +13,8 @@ func untouched(f Field, n *node, base any) bool {
 		return false
 	case f.ListOfScalars():
 		was, isList := base.([]any)
-		return isList && len(n.rows) == 0 && (newlines(strings.Join(n.values, "\n")) == newlines(strings.Join(texts(was), "\n")))
+		return isList && len(n.rows) == 0 &&
+			(newlines(strings.Join(n.values, "\n")) == newlines(strings.Join(texts(was), "\n")))
 	case f.Type == Array:
 		return false
 	}

@@ -85,8 +85,9 @@ const twice = "is there twice: keep one"
 
 // bare are the messages for causes without one.
 var bare = map[metav1.CauseType]string{
-	metav1.CauseTypeFieldValueInvalid: "is not valid", metav1.CauseTypeTypeInvalid: "is not valid", metav1.CauseTypeForbidden: "cannot be set here",
-	metav1.CauseTypeTooLong: "is too long", metav1.CauseTypeTooMany: "has too many entries",
+	metav1.CauseTypeFieldValueInvalid: "is not valid", metav1.CauseTypeTypeInvalid: "is not valid",
+	metav1.CauseTypeForbidden: "cannot be set here",
+	metav1.CauseTypeTooLong:   "is too long", metav1.CauseTypeTooMany: "has too many entries",
 }
 
 // choices turns the API server's list of supported values into a sentence.

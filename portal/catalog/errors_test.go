@@ -23,27 +23,33 @@ func TestFromStatus(t *testing.T) {
 		want   FieldErrors
 	}{
 		{
-			"a CEL rule with the value", cause(metav1.CauseTypeFieldValueInvalid, "spec.bucketName", `Invalid value: "Bad_Name": use lower-case letters`),
+			"a CEL rule with the value", cause(metav1.CauseTypeFieldValueInvalid, "spec.bucketName",
+				`Invalid value: "Bad_Name": use lower-case letters`),
 			FieldErrors{{"spec.bucketName", "use lower-case letters", "Bad_Name"}},
 		},
 		{
-			"a value with quotes and colons", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", `Invalid value: "a\": b": must not`),
+			"a value with quotes and colons",
+			cause(metav1.CauseTypeFieldValueInvalid, "spec.x", `Invalid value: "a\": b": must not`),
 			FieldErrors{{"spec.x", "must not", `a": b`}},
 		},
 		{
-			"an object as value", cause(metav1.CauseTypeFieldValueInvalid, "spec.encryption", `Invalid value: {"algorithm":"aws:kms"}: kmsKeyID is required with aws:kms`),
+			"an object as value", cause(metav1.CauseTypeFieldValueInvalid, "spec.encryption",
+				`Invalid value: {"algorithm":"aws:kms"}: kmsKeyID is required with aws:kms`),
 			FieldErrors{{"spec.encryption", "kmsKeyID is required with aws:kms", `{"algorithm":"aws:kms"}`}},
 		},
 		{
-			"a number", cause(metav1.CauseTypeFieldValueInvalid, "spec.n", `Invalid value: 0: spec.n in body should be greater than or equal to 1`),
+			"a number", cause(metav1.CauseTypeFieldValueInvalid, "spec.n",
+				`Invalid value: 0: spec.n in body should be greater than or equal to 1`),
 			FieldErrors{{"spec.n", "use 1 or more", "0"}},
 		},
 		{
-			"an unknown field of a patch", cause(metav1.CauseTypeFieldValueInvalid, "patch", `Invalid value: "{\"metadata\":{}}": strict decoding error: unknown field "spec.x"`),
+			"an unknown field of a patch", cause(metav1.CauseTypeFieldValueInvalid, "patch",
+				`Invalid value: "{\"metadata\":{}}": strict decoding error: unknown field "spec.x"`),
 			FieldErrors{{"spec.x", "no such field: check the spelling", ""}},
 		},
 		{
-			"a patch that cannot be applied", cause(metav1.CauseTypeFieldValueInvalid, "patch", `Invalid value: "{\"metadata\":{}}": cannot restore slice from map`),
+			"a patch that cannot be applied", cause(metav1.CauseTypeFieldValueInvalid, "patch",
+				`Invalid value: "{\"metadata\":{}}": cannot restore slice from map`),
 			FieldErrors{{"", "cannot restore slice from map", ""}},
 		},
 		{
@@ -51,7 +57,8 @@ func TestFromStatus(t *testing.T) {
 			FieldErrors{{"spec.providerRef", "is required", ""}},
 		},
 		{
-			"an enum", cause(metav1.CauseTypeFieldValueNotSupported, "spec.versioning", `Unsupported value: "On": supported values: "Enabled", "Suspended"`),
+			"an enum", cause(metav1.CauseTypeFieldValueNotSupported, "spec.versioning",
+				`Unsupported value: "On": supported values: "Enabled", "Suspended"`),
 			FieldErrors{{"spec.versioning", "choose one of: Enabled, Suspended", "On"}},
 		},
 		{
@@ -67,7 +74,8 @@ func TestFromStatus(t *testing.T) {
 			FieldErrors{{"spec.tags", "use at most 40 entries", "41"}},
 		},
 		{
-			"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>", "Invalid value: null: some validation rules were not checked"),
+			"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>",
+				"Invalid value: null: some validation rules were not checked"),
 			FieldErrors{{"", "some validation rules were not checked", ""}},
 		},
 		{
@@ -91,20 +99,31 @@ func TestFromStatus(t *testing.T) {
 			FieldErrors{{"spec.x", "is not valid", "a"}},
 		},
 		{
-			"a label, of many", cause(metav1.CauseTypeFieldValueInvalid, "metadata.labels", `Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`),
-			FieldErrors{{"metadata.labels", `"a b": use letters, digits, hyphens, underscores and dots; start and end with a letter or a digit`, "a b"}},
+			"a label, of many", cause(metav1.CauseTypeFieldValueInvalid, "metadata.labels",
+				`Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`),
+			FieldErrors{{
+				"metadata.labels",
+				`"a b": use letters, digits, hyphens, underscores and dots; start and end with a letter or a digit`,
+				"a b",
+			}},
 		},
 		{
-			"a name", cause(metav1.CauseTypeFieldValueInvalid, "metadata.name", `Invalid value: "My_Bucket": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`),
-			FieldErrors{{"metadata.name", "use lower-case letters, digits, hyphens and dots; start and end with a letter or a digit", "My_Bucket"}},
+			"a name", cause(metav1.CauseTypeFieldValueInvalid, "metadata.name",
+				`Invalid value: "My_Bucket": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`),
+			FieldErrors{{"metadata.name", "use lower-case letters, digits, hyphens and dots; start and end with a " +
+				"letter or a digit", "My_Bucket"}},
 		},
 		{
 			"a webhook's own words", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", "the bucket is taken"),
 			FieldErrors{{"spec.x", "the bucket is taken", ""}},
 		},
 		{
-			"unknown fields", apierrors.NewBadRequest(`strict decoding error: unknown field "spec.bucketname", duplicate field "spec.a"`),
-			FieldErrors{{"spec.bucketname", "no such field: check the spelling", ""}, {"spec.a", "is there twice: keep one", ""}},
+			"unknown fields", apierrors.NewBadRequest(
+				`strict decoding error: unknown field "spec.bucketname", duplicate field "spec.a"`),
+			FieldErrors{
+				{"spec.bucketname", "no such field: check the spelling", ""},
+				{"spec.a", "is there twice: keep one", ""},
+			},
 		},
 		{"another bad request", apierrors.NewBadRequest("no"), nil},
 		{"another error", errors.New("no"), nil},
@@ -120,7 +139,8 @@ func TestFromStatus(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	inputs := []string{
-		"metadata.name", "spec.providerRef.name", "spec.bucketName", "spec.encryption.algorithm", "spec.encryption.kmsKeyID",
+		"metadata.name", "spec.providerRef.name", "spec.bucketName", "spec.encryption.algorithm",
+		"spec.encryption.kmsKeyID",
 		"spec.lifecycleRules[0].expirationDays", "spec.tags", "spec.region",
 	}
 	for _, c := range []struct {

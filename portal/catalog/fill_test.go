@@ -62,14 +62,21 @@ func TestDueTo(t *testing.T) {
 		path  string
 		dueTo bool
 	}{
-		"about it":                        {"EC2Instance", FieldError{Field: "spec.imageID", Message: "m"}, "spec.imageID", true},
-		"about a part of it":              {"EC2Instance", FieldError{Field: "spec.providerRef.name", Message: "m"}, "spec.providerRef", true},
-		"about something else":            {"EC2Instance", FieldError{Field: "spec.subnetID", Message: "m"}, "spec.imageID", false},
-		"a name that only begins so":      {"EC2Instance", FieldError{Field: "spec.image", Message: "m"}, "spec.imageID", false},
-		"a rule that looks at it":         {"EC2Instance", FieldError{Field: "spec", Message: "name the image by exactly one of imageID and imageSSMParameter"}, "spec.imageID", true},
-		"a rule that does not":            {"EC2Instance", FieldError{Field: "spec", Message: "name the image by exactly one of imageID and imageSSMParameter"}, "spec.instanceType", false},
-		"a rule about a longer name":      {"RDSInstance", FieldError{Field: "spec", Message: "kmsKeyID needs encryption: remove storageEncrypted: false"}, "spec.kmsKey", false},
-		"a rule above, deeper":            {"RDSInstance", FieldError{Field: "spec", Message: "choose one source of the password: masterUserPasswordSecretRef, manageMasterUserPassword: true, or neither, and Portico generates one"}, "spec.masterUserPasswordSecretRef.name", true},
+		"about it":                   {"EC2Instance", FieldError{Field: "spec.imageID", Message: "m"}, "spec.imageID", true},
+		"about a part of it":         {"EC2Instance", FieldError{Field: "spec.providerRef.name", Message: "m"}, "spec.providerRef", true},
+		"about something else":       {"EC2Instance", FieldError{Field: "spec.subnetID", Message: "m"}, "spec.imageID", false},
+		"a name that only begins so": {"EC2Instance", FieldError{Field: "spec.image", Message: "m"}, "spec.imageID", false},
+		"a rule that looks at it":    {"EC2Instance", FieldError{Field: "spec", Message: "name the image by exactly one of imageID and imageSSMParameter"}, "spec.imageID", true},
+		"a rule that does not":       {"EC2Instance", FieldError{Field: "spec", Message: "name the image by exactly one of imageID and imageSSMParameter"}, "spec.instanceType", false},
+		"a rule about a longer name": {"RDSInstance", FieldError{Field: "spec", Message: "kmsKeyID needs encryption: remove storageEncrypted: false"}, "spec.kmsKey", false},
+		"a rule above, deeper": {
+			"RDSInstance",
+			FieldError{
+				Field: "spec", Message: "choose one source of the password: masterUserPasswordSecretRef, " +
+					"manageMasterUserPassword: true, or neither, and Portico generates one",
+			},
+			"spec.masterUserPasswordSecretRef.name", true,
+		},
 		"of the object, about spec":       {"RDSInstance", FieldError{Message: "m"}, "spec.engine", true},
 		"what no rule says, above it":     {"S3Bucket", FieldError{Field: "spec", Message: "add at least one entry"}, "spec.versioning", true},
 		"a list, of which one is filled":  {"S3Bucket", FieldError{Field: "spec.lifecycleRules", Message: "m"}, "spec.lifecycleRules[0].id", true},

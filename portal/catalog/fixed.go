@@ -34,7 +34,9 @@ func fixedChild(rules apiext.ValidationRules, field string) Fixed {
 
 // Holds reports whether the field cannot change in an object whose status has these fields: see Kind.Made.
 func (f Fixed) Holds(made []string) bool {
-	return f.Why != "" && (len(f.Once) == 0 || slices.ContainsFunc(f.Once, func(field string) bool { return slices.Contains(made, field) }))
+	return f.Why != "" && (len(f.Once) == 0 || slices.ContainsFunc(f.Once, func(field string) bool {
+		return slices.Contains(made, field)
+	}))
 }
 
 // Made returns the fields of the object's status that fix fields of its spec, sorted.
@@ -61,7 +63,8 @@ func fixRoot(fields []Field, rules apiext.ValidationRules) {
 		if why == "" || path == "" {
 			continue
 		}
-		by := Fixed{Why: why, Unset: strings.Contains(r.Rule, "has(old"+strings.Replace(path, "spec.", "Self.spec.", 1)+")")}
+		by := Fixed{Why: why, Unset: strings.Contains(r.Rule, "has(old"+strings.Replace(path, "spec.", "Self.spec.", 1)+
+			")")}
 		for _, m := range statusField.FindAllStringSubmatch(r.Rule, -1) {
 			by.Once = append(by.Once, m[1])
 		}

@@ -28,7 +28,8 @@ func TestDecode(t *testing.T) {
 		want   string // spec, as YAML
 	}{
 		{
-			"scalars by type", "spec.providerRef.name=p&spec.encryption.algorithm=aws:kms&spec.encryption.bucketKeyEnabled=true&spec.forceDestroy=false", "",
+			"scalars by type",
+			"spec.providerRef.name=p&spec.encryption.algorithm=aws:kms&spec.encryption.bucketKeyEnabled=true&spec.forceDestroy=false", "",
 			"{providerRef: {name: p}, encryption: {algorithm: 'aws:kms', bucketKeyEnabled: true}, forceDestroy: false}",
 		},
 		{"empty means absent", "spec.bucketName=&spec.versioning=&spec.encryption.algorithm=&spec.encryption.bucketKeyEnabled=", "", "{}"},
@@ -39,7 +40,9 @@ func TestDecode(t *testing.T) {
 			"{lifecycleRules: [{id: b, expirationDays: 30}, {id: c}]}",
 		},
 		{
-			"rows in rows", "spec.lifecycleRules[0].transitions[0].days=30&spec.lifecycleRules[0].transitions[0].storageClass=GLACIER", "",
+			"rows in rows",
+			"spec.lifecycleRules[0].transitions[0].days=30&spec.lifecycleRules[0].transitions[0].storageClass=GLACIER",
+			"",
 			"{lifecycleRules: [{transitions: [{days: 30, storageClass: GLACIER}]}]}",
 		},
 		{
@@ -48,23 +51,29 @@ func TestDecode(t *testing.T) {
 			"{corsRules: [{allowedOrigins: ['https://a', 'https://b'], allowedMethods: [GET, PUT]}]}",
 		},
 		{
-			"a map", "spec.tags[0].key=team&spec.tags[0].value=payments&spec.tags[1].key=&spec.tags[1].value=&spec.tags[2].key=empty&spec.tags[2].value=", "",
+			"a map",
+			"spec.tags[0].key=team&spec.tags[0].value=payments&spec.tags[1].key=&spec.tags[1].value=&spec.tags[2].key=empty&spec.tags[2].value=", "",
 			"{tags: {team: payments, empty: ''}}",
 		},
 		{
-			"what the form does not show stays", "spec.bucketName=new", "{bucketName: old, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}",
+			"what the form does not show stays", "spec.bucketName=new",
+			"{bucketName: old, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}",
 			"{bucketName: new, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}",
 		},
 		{
-			"what no form can show stays", "spec.encryption.algorithm=AES256", "{encryption: {algorithm: x, future: 1}, unheard: {of: [1]}}",
+			"what no form can show stays", "spec.encryption.algorithm=AES256",
+			"{encryption: {algorithm: x, future: 1}, unheard: {of: [1]}}",
 			"{encryption: {algorithm: AES256, future: 1}, unheard: {of: [1]}}",
 		},
 		{
-			"what is emptied goes", "spec.bucketName=&spec.tags=&spec.lifecycleRules=", "{bucketName: old, tags: {a: b}, lifecycleRules: [{id: a}], versioning: Enabled}",
+			"what is emptied goes", "spec.bucketName=&spec.tags=&spec.lifecycleRules=",
+			"{bucketName: old, tags: {a: b}, lifecycleRules: [{id: a}], versioning: Enabled}",
 			"{versioning: Enabled}",
 		},
 		{
-			"a removed row", "spec.lifecycleRules[0].id=a&spec.lifecycleRules[0]._remove=on&spec.lifecycleRules[1].id=b", "{lifecycleRules: [{id: a, prefix: x}, {id: b, prefix: y}]}",
+			"a removed row",
+			"spec.lifecycleRules[0].id=a&spec.lifecycleRules[0]._remove=on&spec.lifecycleRules[1].id=b",
+			"{lifecycleRules: [{id: a, prefix: x}, {id: b, prefix: y}]}",
 			"{lifecycleRules: [{id: b, prefix: y}]}",
 		},
 		{"empty but present", "spec.publicAccessBlock={}", "", "{publicAccessBlock: {}}"},
@@ -93,7 +102,8 @@ func TestDecode(t *testing.T) {
 func TestDecodeNamesTheObject(t *testing.T) {
 	k := bucketKind(t)
 	got, errs := k.Decode(url.Values{"metadata.name": {" logs "}, "metadata.namespace": {"payments"}}, nil)
-	if len(errs) > 0 || got.GetName() != "logs" || got.GetNamespace() != "payments" || got.GroupVersionKind() != k.GVK() {
+	if len(errs) > 0 || got.GetName() != "logs" || got.GetNamespace() != "payments" ||
+		got.GroupVersionKind() != k.GVK() {
 		t.Errorf("%v, %v", got, errs)
 	}
 }
@@ -145,7 +155,8 @@ func anyValue(t *rapid.T, f Field) any {
 	case Map:
 		out := map[string]any{}
 		for range rapid.IntRange(1, 3).Draw(t, f.Path) {
-			out[rapid.StringMatching(`[a-z:/. ]{1,8}`).Draw(t, "key")] = rapid.StringMatching(`[ -~é\n]{0,8}`).Draw(t, "value")
+			out[rapid.StringMatching(`[a-z:/. ]{1,8}`).Draw(t, "key")] = rapid.StringMatching(`[ -~é\n]{0,8}`).Draw(
+				t, "value")
 		}
 		return out
 	default:
@@ -209,8 +220,10 @@ func FuzzDecode(f *testing.F) {
 func TestYAML(t *testing.T) {
 	k := bucketKind(t)
 	obj := mustYAML(t, k, strings.Join([]string{
-		"metadata:", "  name: logs", "  namespace: payments", "  uid: u", "  resourceVersion: '1'", "  managedFields: [{manager: x}]",
-		"  annotations: {portico.dev/requested-by: me, kubectl.kubernetes.io/last-applied-configuration: secret, mine: yes!}",
+		"metadata:", "  name: logs", "  namespace: payments", "  uid: u", "  resourceVersion: '1'",
+		"  managedFields: [{manager: x}]",
+		"  annotations: {portico.dev/requested-by: me, kubectl.kubernetes.io/last-applied-configuration: secret, " +
+			"mine: yes!}",
 		"spec: {lifecycleRules: [{expirationDays: 9007199254740993}]}", "status: {ready: true}",
 	}, "\n"))
 	b, err := ToYAML(obj)
@@ -254,10 +267,12 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"[]": "not a JSON object", "null": "not a JSON object", "{": "not a JSON object", `{"spec":{},"spec":{}}`: "ambiguous",
+		"[]": "not a JSON object", "null": "not a JSON object", "{": "not a JSON object",
+		`{"spec":{},"spec":{}}`:               "ambiguous",
 		`{"kind":"Secret","apiVersion":"v1"}`: "is wanted",
-		`{"kind":"Secret"}`:                   "this is a Secret of portico.dev/v1alpha1; an S3Bucket of portico.dev/v1alpha1 is wanted",
-		`{"kind":5}`:                          "this is a 5 of portico.dev/v1alpha1",
+		`{"kind":"Secret"}`: "this is a Secret of portico.dev/v1alpha1; an S3Bucket of " +
+			"portico.dev/v1alpha1 is wanted",
+		`{"kind":5}`: "this is a 5 of portico.dev/v1alpha1",
 	} {
 		if _, err := k.ParseJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -273,8 +288,9 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestDense(t *testing.T) {
-	form, err := url.ParseQuery("metadata.name=x&do=review&spec.tags[7].key=b&spec.tags[7].value=c&spec.tags[2].key=a&spec.rules[900].in[5]=1&spec.rules[900].in[9]=2" +
-		"&spec.rules=&spec.tags[02].key=z&spec.tags[%2B2].key=z&spec.tags[1000].key=z&spec..x=1")
+	form, err := url.ParseQuery(
+		"metadata.name=x&do=review&spec.tags[7].key=b&spec.tags[7].value=c&spec.tags[2].key=a&spec.rules[900].in[5]=1&spec.rules[900].in[9]=2" +
+			"&spec.rules=&spec.tags[02].key=z&spec.tags[%2B2].key=z&spec.tags[1000].key=z&spec..x=1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func TestWhatOthersKeepIsNotRequested(t *testing.T) {
 			t.Errorf("%s is kept by %q", k.plural, got.KeptBy)
 		}
 	}
-	if got := plurals(c.Requestable()); strings.Contains(got, "hostnamegrants") || strings.Contains(got, "awsproviders") || !strings.Contains(got, "gatewayhostnamerequests") {
+	if got := plurals(c.Requestable()); strings.Contains(got, "hostnamegrants") ||
+		strings.Contains(got, "awsproviders") || !strings.Contains(got, "gatewayhostnamerequests") {
 		t.Errorf("requestable: %s", got)
 	}
 	if got := plurals(c.Namespaced(false)); got != "awsproviders domainclaims teams" {
@@ -48,7 +49,8 @@ func TestStepsAreInOrder(t *testing.T) {
 	if got := kindNamed(t, "GatewayHostnameRequest").Steps; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if got := kindNamed(t, "WebApp").Steps; !slices.Contains(got, Step{"Exposed", "Exposed", true}) || !slices.Contains(got, Step{"RolledOut", "Rolled out", false}) {
+	if got := kindNamed(t, "WebApp").Steps; !slices.Contains(got, Step{"Exposed", "Exposed", true}) ||
+		!slices.Contains(got, Step{"RolledOut", "Rolled out", false}) {
 		t.Errorf("%v", got)
 	}
 	if got := bucketKind(t).Steps; got != nil {

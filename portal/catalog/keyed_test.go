@@ -16,27 +16,32 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 		want                           string
 	}{
 		{
-			"each adds a variable", "WebApp", `env: [{name: A, value: a}]`, `env: [{name: A, value: a}, {name: T, value: t}]`, `env: [{name: A, value: a}, {name: M, value: m}]`,
+			"each adds a variable", "WebApp", `env: [{name: A, value: a}]`,
+			`env: [{name: A, value: a}, {name: T, value: t}]`, `env: [{name: A, value: a}, {name: M, value: m}]`,
 			[]string{"/spec/env/[M]", "/spec/env/[T]"},
 			`env: [{name: A, value: a}, {name: M, value: m}, {name: T, value: t}]`,
 		},
 		{
-			"both change one, otherwise", "WebApp", `env: [{name: A, value: a}, {name: B, value: b}]`, `env: [{name: A, value: t}, {name: B, value: b}]`, `env: [{name: A, value: m}, {name: B, value: mine}]`,
+			"both change one, otherwise", "WebApp", `env: [{name: A, value: a}, {name: B, value: b}]`,
+			`env: [{name: A, value: t}, {name: B, value: b}]`, `env: [{name: A, value: m}, {name: B, value: mine}]`,
 			[]string{"+/spec/env/[A]/value", "/spec/env/[B]/value"},
 			`env: [{name: A, value: m}, {name: B, value: mine}]`,
 		},
 		{
-			"they remove what I leave", "WebApp", `env: [{name: A, value: a}, {name: B, value: b}]`, `env: [{name: B, value: b}]`, `env: [{name: A, value: a}, {name: B, value: mine}]`,
+			"they remove what I leave", "WebApp", `env: [{name: A, value: a}, {name: B, value: b}]`,
+			`env: [{name: B, value: b}]`, `env: [{name: A, value: a}, {name: B, value: mine}]`,
 			[]string{"/spec/env/[A]", "/spec/env/[B]/value"},
 			`env: [{name: B, value: mine}]`,
 		},
 		{
-			"they remove what I change: the whole element is at stake", "WebApp", `env: [{name: A, value: a}]`, `{}`, `env: [{name: A, value: m}]`,
+			"they remove what I change: the whole element is at stake", "WebApp", `env: [{name: A, value: a}]`, `{}`,
+			`env: [{name: A, value: m}]`,
 			[]string{"+/spec/env/[A]"},
 			`env: [{name: A, value: m}]`,
 		},
 		{
-			"they remove the last one", "WebApp", `{port: 1, env: [{name: A, value: a}]}`, `{port: 1}`, `{port: 2, env: [{name: A, value: a}]}`,
+			"they remove the last one", "WebApp", `{port: 1, env: [{name: A, value: a}]}`, `{port: 1}`,
+			`{port: 2, env: [{name: A, value: a}]}`,
 			[]string{"/spec/env/[A]", "/spec/port"},
 			`{port: 2}`,
 		},
@@ -46,50 +51,65 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 			`env: []`,
 		},
 		{
-			"a change deep in an element", "WebApp", `env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]`, `env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: theirs}}}]`,
+			"a change deep in an element", "WebApp", `env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]`,
+			`env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: theirs}}}]`,
 			`env: [{name: A, valueFrom: {secretKeyRef: {name: mine, key: k}}}]`,
 			[]string{"/spec/env/[A]/valueFrom/secretKeyRef/key", "/spec/env/[A]/valueFrom/secretKeyRef/name"},
 			`env: [{name: A, valueFrom: {secretKeyRef: {name: mine, key: theirs}}}]`,
 		},
 		{
-			"keys of two fields", "WebApp", `bindings: [{kind: SQSQueue, name: a}, {kind: S3Bucket, name: a}]`, `bindings: [{kind: SQSQueue, name: a, prefix: T_}, {kind: S3Bucket, name: a}]`,
+			"keys of two fields", "WebApp", `bindings: [{kind: SQSQueue, name: a}, {kind: S3Bucket, name: a}]`,
+			`bindings: [{kind: SQSQueue, name: a, prefix: T_}, {kind: S3Bucket, name: a}]`,
 			`bindings: [{kind: SQSQueue, name: a}, {kind: S3Bucket, name: a, prefix: M_}]`,
 			[]string{"/spec/bindings/[S3Bucket~1a]/prefix", "/spec/bindings/[SQSQueue~1a]/prefix"},
 			`bindings: [{kind: SQSQueue, name: a, prefix: T_}, {kind: S3Bucket, name: a, prefix: M_}]`,
 		},
 		{
-			"their order, if I left mine", "WebApp", `env: [{name: A}, {name: B}]`, `env: [{name: B}, {name: A}]`, `env: [{name: A}, {name: M}, {name: B}]`,
+			"their order, if I left mine", "WebApp", `env: [{name: A}, {name: B}]`, `env: [{name: B}, {name: A}]`,
+			`env: [{name: A}, {name: M}, {name: B}]`,
 			[]string{"/spec/env/[M]"},
 			`env: [{name: B}, {name: A}, {name: M}]`,
 		},
 		{
-			"my order, if I changed it", "WebApp", `env: [{name: A}, {name: B}]`, `env: [{name: A}, {name: T}, {name: B}]`, `env: [{name: B}, {name: A}]`,
+			"my order, if I changed it", "WebApp", `env: [{name: A}, {name: B}]`,
+			`env: [{name: A}, {name: T}, {name: B}]`, `env: [{name: B}, {name: A}]`,
 			[]string{"/spec/env/[T]"},
 			`env: [{name: B}, {name: A}, {name: T}]`,
 		},
 		{
-			"a key that is there twice: one value", "WebApp", `env: [{name: A, value: a}]`, `env: [{name: A, value: t}, {name: A, value: u}]`, `env: [{name: A, value: m}]`,
+			"a key that is there twice: one value", "WebApp", `env: [{name: A, value: a}]`,
+			`env: [{name: A, value: t}, {name: A, value: u}]`, `env: [{name: A, value: m}]`,
 			[]string{"+/spec/env"},
 			`env: [{name: A, value: m}]`,
 		},
 		{
-			"an element without its key: one value", "WebApp", `env: [{value: a}]`, `env: [{value: t}]`, `env: [{value: a}]`,
+			"an element without its key: one value", "WebApp", `env: [{value: a}]`, `env: [{value: t}]`,
+			`env: [{value: a}]`,
 			[]string{"/spec/env"},
 			`env: [{value: t}]`,
 		},
 		{
-			"a set", "RDSInstance", `vpcSecurityGroupIDs: [sg-1, sg-2]`, `vpcSecurityGroupIDs: [sg-2, sg-3]`, `vpcSecurityGroupIDs: [sg-1, sg-2, sg-4]`,
-			[]string{"/spec/vpcSecurityGroupIDs/[sg-1]", "/spec/vpcSecurityGroupIDs/[sg-3]", "/spec/vpcSecurityGroupIDs/[sg-4]"},
+			"a set", "RDSInstance", `vpcSecurityGroupIDs: [sg-1, sg-2]`, `vpcSecurityGroupIDs: [sg-2, sg-3]`,
+			`vpcSecurityGroupIDs: [sg-1, sg-2, sg-4]`,
+			[]string{
+				"/spec/vpcSecurityGroupIDs/[sg-1]", "/spec/vpcSecurityGroupIDs/[sg-3]",
+				"/spec/vpcSecurityGroupIDs/[sg-4]",
+			},
 			`vpcSecurityGroupIDs: [sg-2, sg-4, sg-3]`,
 		},
 		{
-			"a set in a group", "SQSQueue", `redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [a]}`, `redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [a, t]}`,
+			"a set in a group", "SQSQueue", `redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [a]}`,
+			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [a, t]}`,
 			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [m]}`,
-			[]string{"/spec/redriveAllowPolicy/sourceQueueArns/[a]", "/spec/redriveAllowPolicy/sourceQueueArns/[m]", "/spec/redriveAllowPolicy/sourceQueueArns/[t]"},
+			[]string{
+				"/spec/redriveAllowPolicy/sourceQueueArns/[a]", "/spec/redriveAllowPolicy/sourceQueueArns/[m]",
+				"/spec/redriveAllowPolicy/sourceQueueArns/[t]",
+			},
 			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [m, t]}`,
 		},
 		{
-			"null, which is absent", "WebApp", `env: [{name: A}], resources: {limits: {cpu: "1"}}`, `env: [{name: A}, {name: T}], resources: {limits: {cpu: "2"}}`, `env: null, resources: null`,
+			"null, which is absent", "WebApp", `env: [{name: A}], resources: {limits: {cpu: "1"}}`,
+			`env: [{name: A}, {name: T}], resources: {limits: {cpu: "2"}}`, `env: null, resources: null`,
 			[]string{"/spec/env/[A]", "/spec/env/[T]", "+/spec/resources/limits/cpu"},
 			`env: [{name: T}]`,
 		},
@@ -101,7 +121,8 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := kindNamed(t, c.kind)
-			base, theirs, mine := version(t, "spec: {"+unbraced(c.base)+"}"), version(t, "spec: {"+unbraced(c.theirs)+"}"), version(t, "spec: {"+unbraced(c.mine)+"}")
+			base, theirs, mine := version(t, "spec: {"+unbraced(c.base)+"}"),
+				version(t, "spec: {"+unbraced(c.theirs)+"}"), version(t, "spec: {"+unbraced(c.mine)+"}")
 			var differ []string
 			for _, d := range k.Differences(base, theirs, mine) {
 				mark := ""
@@ -117,7 +138,8 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := version(t, "spec: {"+unbraced(c.want)+"}").Object; fmt.Sprint(got.Object["spec"]) != fmt.Sprint(want["spec"]) {
+			if want := version(t, "spec: {"+unbraced(c.want)+"}").Object; fmt.Sprint(got.Object["spec"]) != fmt.Sprint(
+				want["spec"]) {
 				t.Errorf("merged to %v, want %v", got.Object["spec"], want["spec"])
 			}
 		})

@@ -8,18 +8,23 @@ import (
 
 // spelled are words with a special spelling.
 var spelled = map[string]string{
-	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "arns": "ARNs", "az": "AZ", "cloudwatch": "CloudWatch", "oidc": "OIDC", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
+	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "arns": "ARNs", "az": "AZ", "cloudwatch": "CloudWatch",
+	"oidc": "OIDC", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
 	"cpu": "CPU", "db": "DB", "dlq": "DLQ", "dns": "DNS", "ebs": "EBS", "ecr": "ECR", "fifo": "FIFO", "http": "HTTP",
 	"https": "HTTPS", "iam": "IAM", "id": "ID", "ids": "IDs", "iops": "IOPS", "ip": "IP", "kms": "KMS",
-	"rds": "RDS", "s3": "S3", "sns": "SNS", "sqs": "SQS", "sse": "SSE", "ssm": "SSM", "sts": "STS", "tls": "TLS", "ttl": "TTL", "url": "URL",
+	"rds": "RDS", "s3": "S3", "sns": "SNS", "sqs": "SQS", "sse": "SSE", "ssm": "SSM", "sts": "STS", "tls": "TLS",
+	"ttl": "TTL", "url": "URL",
 	"vpc": "VPC",
 }
 
 // wholes are labels of fields whose names are unclear as words.
 var wholes = map[string]string{
-	"args": "Arguments", "configMapKeyRef": "ConfigMap key", "configMapRef": "ConfigMap", "env": "Environment variables",
-	"envFrom": "Environment sources", "maxDatabaseStorageGiB": "Largest database in GiB", "maxVolumeSizeGiB": "Largest volume in GiB",
-	"requireIMDSv2": "Require IMDSv2", "provider": "AWS account", "providerRef": "AWS account", "providers": "AWS accounts",
+	"args": "Arguments", "configMapKeyRef": "ConfigMap key", "configMapRef": "ConfigMap",
+	"env":     "Environment variables",
+	"envFrom": "Environment sources", "maxDatabaseStorageGiB": "Largest database in GiB",
+	"maxVolumeSizeGiB": "Largest volume in GiB",
+	"requireIMDSv2":    "Require IMDSv2", "provider": "AWS account", "providerRef": "AWS account",
+	"providers":          "AWS accounts",
 	"clusterProviderRef": "AWS account of the cluster",
 }
 

@@ -50,7 +50,8 @@ func refuseExpansion(n *yamltree.Node, depth int) error {
 	case n.Kind == yamltree.AliasNode:
 		return fmt.Errorf("line %d: the alias *%s is not taken here: write out what it stands for", n.Line, n.Value)
 	case n.Anchor != "":
-		return fmt.Errorf("line %d: the anchor &%s is not taken here: remove it, and put text that begins with & in quotes", n.Line, n.Anchor)
+		return fmt.Errorf("line %d: the anchor &%s is not taken here: remove it, and put text that begins with & "+
+			"in quotes", n.Line, n.Anchor)
 	case n.Kind == yamltree.ScalarNode && n.ShortTag() == "!!merge":
 		return fmt.Errorf("line %d: the merge key << is not taken here: write out what it brings in", n.Line)
 	case n.Kind == yamltree.MappingNode || n.Kind == yamltree.SequenceNode:

@@ -15,7 +15,8 @@ func bomb(width, depth int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a0: &a0 [%s]\n", strings.TrimSuffix(strings.Repeat("x,", width), ","))
 	for i := 1; i <= depth; i++ {
-		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), width), ","))
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), width), ","))
 	}
 	return b.String()
 }
@@ -33,8 +34,9 @@ func TestShortTextsStaySmall(t *testing.T) {
 	k := bucketKind(t)
 	const small = 64 << 20 // a node takes about 200 bytes for one byte of text
 	for name, text := range map[string]string{
-		"aliases of aliases":          bomb(9, 9),
-		"many aliases of one":         "a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" + strings.Repeat("*a,", 27_000) + "]\n",
+		"aliases of aliases": bomb(9, 9),
+		"many aliases of one": "a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" +
+			strings.Repeat("*a,", 27_000) + "]\n",
 		"many aliases of a long text": longBomb(),
 		"merge keys":                  "a: &a {x: 1}\nspec:\n  <<: *a\n",
 		"a merge without alias":       "spec: {<<: {x: 1}}",
@@ -70,17 +72,19 @@ func nestedByIndentation(depth int) string {
 func TestRefusalsOfYAMLSayWhatToDo(t *testing.T) {
 	k := bucketKind(t)
 	for text, want := range map[string]string{
-		"metadata: {name: &x y}\nspec: {a: *x}":                      "line 1: the anchor &x is not taken here: remove it",
-		"spec: {a: &x y}":                                            "put text that begins with & in quotes",
-		"spec:\n  <<: {x: 1}":                                        "line 2: the merge key << is not taken here: write out",
+		"metadata: {name: &x y}\nspec: {a: *x}": "line 1: the anchor &x is not taken here: " +
+			"remove it",
+		"spec: {a: &x y}":     "put text that begins with & in quotes",
+		"spec:\n  <<: {x: 1}": "line 2: the merge key << is not taken here: write out",
 		"spec: " + strings.Repeat("[", 64) + strings.Repeat("]", 64): "nested more than 64 levels deep",
-		"spec: {a: 1, a: 2}":                                         `key "a" already set`,
+		"spec: {a: 1, a: 2}": `key "a" already set`,
 	} {
 		if _, err := k.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	obj := mustYAML(t, k, "spec: {a: 'R&D *x', b: yes, c: 9007199254740993, d: '<<', e: "+strings.Repeat("[", 62)+strings.Repeat("]", 62)+"}")
+	obj := mustYAML(t, k, "spec: {a: 'R&D *x', b: yes, c: 9007199254740993, d: '<<', e: "+
+		strings.Repeat("[", 62)+strings.Repeat("]", 62)+"}")
 	spec, _ := obj.Object["spec"].(map[string]any)
 	if spec["a"] != "R&D *x" || spec["b"] != true || spec["c"] != int64(9007199254740993) || spec["d"] != "<<" {
 		t.Errorf("%v", spec)
@@ -89,7 +93,8 @@ func TestRefusalsOfYAMLSayWhatToDo(t *testing.T) {
 
 func TestInputsOfYAMLTakeNoAliases(t *testing.T) {
 	d := decoder{}
-	if v, ok := d.scalar(Field{Type: YAML}, "spec.x", bomb(9, 9)); ok || len(d.errs) != 1 || !strings.Contains(d.errs[0].Message, "must be YAML: line 1: the anchor") {
+	if v, ok := d.scalar(Field{Type: YAML}, "spec.x", bomb(9, 9)); ok || len(d.errs) != 1 ||
+		!strings.Contains(d.errs[0].Message, "must be YAML: line 1: the anchor") {
 		t.Errorf("%v, %v", v, d.errs)
 	}
 }
@@ -103,7 +108,8 @@ func TestJSONIsNotNestedDeeply(t *testing.T) {
 		"lists": deeply(maxDepth, "[", "]"), "objects": deeply(maxDepth, `{"a":`, "}"),
 		"a megabyte": []byte(`{"spec":` + strings.Repeat("[", 1<<20)),
 	} {
-		if _, err := k.ParseJSON(body); err == nil || !strings.Contains(err.Error(), "nested more than 64 levels deep") {
+		if _, err := k.ParseJSON(body); err == nil ||
+			!strings.Contains(err.Error(), "nested more than 64 levels deep") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -121,7 +127,8 @@ func TestJSONIsNotNestedDeeply(t *testing.T) {
 func TestNullIsAbsent(t *testing.T) {
 	k := bucketKind(t)
 	for _, parse := range []func([]byte) (*unstructured.Unstructured, error){k.ParseJSON, k.ParseYAML} {
-		obj, err := parse([]byte(`{"metadata":{"name":"a","labels":null,"annotations":{"x":null}},"spec":{"tags":null,"corsRules":[{"allowedHeaders":null}]},"status":null}`))
+		obj, err := parse([]byte(
+			`{"metadata":{"name":"a","labels":null,"annotations":{"x":null}},"spec":{"tags":null,"corsRules":[{"allowedHeaders":null}]},"status":null}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +147,8 @@ func TestNullIsAbsent(t *testing.T) {
 func TestKindAndVersionMayBeLeftOut(t *testing.T) {
 	k := bucketKind(t)
 	for _, text := range []string{
-		`{"spec":{}}`, `{"kind":"S3Bucket","spec":{}}`, `{"apiVersion":"portico.dev/v1alpha1","spec":{}}`, `{"kind":null,"apiVersion":"","spec":{}}`,
+		`{"spec":{}}`, `{"kind":"S3Bucket","spec":{}}`, `{"apiVersion":"portico.dev/v1alpha1","spec":{}}`,
+		`{"kind":null,"apiVersion":"","spec":{}}`,
 	} {
 		obj, err := k.ParseJSON([]byte(text))
 		if err != nil || obj.GroupVersionKind() != k.GVK() {

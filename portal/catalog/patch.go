@@ -22,7 +22,8 @@ func CheckPatch(patch map[string]any) FieldErrors {
 		case key == "status":
 			out = append(out, FieldError{Field: key, Message: "is what Portico reports: leave it out"})
 		case key != "spec":
-			out = append(out, FieldError{Field: key, Message: "cannot be patched: only metadata.labels, metadata.annotations and spec can"})
+			out = append(out, FieldError{Field: key, Message: "cannot be patched: only metadata.labels, " +
+				"metadata.annotations and spec can"})
 		}
 	}
 	return out

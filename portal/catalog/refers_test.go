@@ -27,7 +27,8 @@ func TestReferencesNameTheirTargets(t *testing.T) {
 		{"one object of a kind", "SQSQueue", "{deadLetterQueue: {targetRef: {name: dead}}}", []Target{{"SQSQueue", "dead"}}},
 		{"nothing", "SQSQueue", "{}", nil},
 		{
-			"rows that name their kind", "WebApp", "{bindings: [{kind: SQSQueue, name: orders}, {kind: S3Bucket, name: orders}]}",
+			"rows that name their kind", "WebApp", "{bindings: [{kind: SQSQueue, name: orders}, {kind: S3Bucket, " +
+				"name: orders}]}",
 			[]Target{{"SQSQueue", "orders"}, {"S3Bucket", "orders"}},
 		},
 		{"rows without a name, or of no kind that may be named", "WebApp", "{bindings: [{kind: SQSQueue}, {name: x}, {kind: Secret, name: x}, 1]}", nil},
@@ -51,13 +52,15 @@ func TestReferencesAreFoundByTheirParts(t *testing.T) {
 	k := kindNamed(t, "WebApp")
 	for path, want := range map[string]bool{
 		"spec.bindings[3].name": true, "spec.bindings[3].kind": true, "spec.bindings[].name": true,
-		"spec.expose.hostname": true, "spec.expose": false, "spec.bindings[3].prefix": false, "spec.bindings[3]": false, "spec.env[3].name": false, "": false,
+		"spec.expose.hostname": true, "spec.expose": false, "spec.bindings[3].prefix": false, "spec.bindings[3]": false,
+		"spec.env[3].name": false, "": false,
 	} {
 		r, ok := k.Reference(path)
 		if ok != want {
 			t.Errorf("%q: %v, want %v", path, ok, want)
 		}
-		if ok && strings.Contains(path, "3") && (r.NameAt(path) != "spec.bindings[3].name" || r.KindAt(path) != "spec.bindings[3].kind") {
+		if ok && strings.Contains(path, "3") && (r.NameAt(path) != "spec.bindings[3].name" ||
+			r.KindAt(path) != "spec.bindings[3].kind") {
 			t.Errorf("%q: %s, %s", path, r.NameAt(path), r.KindAt(path))
 		}
 	}
@@ -87,11 +90,13 @@ func TestReferencesMustBeReal(t *testing.T) {
 	}
 	for reason, refers := range map[string]string{
 		"no kind": "deadLetterQueue.targetRef.name", "an unknown kind": "deadLetterQueue.targetRef.name=secrets",
-		"an unknown field": "deadLetterQueue.target=sqsqueues", "an unknown field for the kind": "deadLetterQueue.targetRef.name=.kind",
+		"an unknown field":              "deadLetterQueue.target=sqsqueues",
+		"an unknown field for the kind": "deadLetterQueue.targetRef.name=.kind",
 	} {
 		t.Run(reason, func(t *testing.T) {
 			text := strings.Replace(string(file), "deadLetterQueue.targetRef.name=sqsqueues", refers, 1)
-			if _, err := Load(fstest.MapFS{"bases/x.yaml": {Data: []byte(text)}}); err == nil || !strings.Contains(err.Error(), "refers") {
+			if _, err := Load(fstest.MapFS{"bases/x.yaml": {Data: []byte(text)}}); err == nil ||
+				!strings.Contains(err.Error(), "refers") {
 				t.Errorf("%v", err)
 			}
 		})

@@ -18,16 +18,20 @@ func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 		"runtime cost could not be calculated for validation rule: x, no further validation rules will be run":                                                       "could not be checked: try again",
 		"no such key: a evaluating rule: set a or b": "could not be checked: set a or b",
 		"'no such overload': call arguments did not match a supported operator, function or macro signature for rule: set a": "could not be checked: set a",
-		"rule compile error: compilation failed":                      "has a rule that cannot be checked: tell a platform admin",
-		"rule compiler initialization error: x":                       "has a rule that cannot be checked: tell a platform admin",
-		"failed rule: self.a > 1":                                     "breaks the rule self.a > 1",
-		"must be an object for an array of list-type map":             "each entry must be an object with fields",
-		"should be a non-negative integer":                            "use 0 or more",
-		"spec.cpu in body must be of type integer,string: \"a\"":      "must be a whole number or text",
-		"spec.cpu in body must be of type integer,string: \"number\"": "must be a whole number or text: put it in quotes",
-		"spec.image in body must be of type string: \"boolean\"":      "must be text: put it in quotes",
-		"spec.image in body must be of type string: \"array\"":        "must be text",
-		"use lower-case letters, digits, dots and hyphens":            "use lower-case letters, digits, dots and hyphens", // of our own rules
+		"rule compile error: compilation failed": "has a rule that cannot be checked: tell a " +
+			"platform admin",
+		"rule compiler initialization error: x": "has a rule that cannot be checked: tell a " +
+			"platform admin",
+		"failed rule: self.a > 1":                                "breaks the rule self.a > 1",
+		"must be an object for an array of list-type map":        "each entry must be an object with fields",
+		"should be a non-negative integer":                       "use 0 or more",
+		"spec.cpu in body must be of type integer,string: \"a\"": "must be a whole number or text",
+		"spec.cpu in body must be of type integer,string: \"number\"": "must be a whole number or text: put it " +
+			"in quotes",
+		"spec.image in body must be of type string: \"boolean\"": "must be text: put it in quotes",
+		"spec.image in body must be of type string: \"array\"":   "must be text",
+		// of our own rules
+		"use lower-case letters, digits, dots and hyphens": "use lower-case letters, digits, dots and hyphens",
 	} {
 		if got := inPlainWords(message); got != want {
 			t.Errorf("%q becomes %q, want %q", message, got, want)
@@ -36,7 +40,8 @@ func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 }
 
 func TestAQuotaThatIsUsedUpIsSaidPlainly(t *testing.T) {
-	got := QuotaWords(`s3buckets.portico.dev "logs" is forbidden: exceeded quota: few, requested: count/s3buckets.portico.dev=1, used: count/s3buckets.portico.dev=3, limited: count/s3buckets.portico.dev=3`)
+	got := QuotaWords(
+		`s3buckets.portico.dev "logs" is forbidden: exceeded quota: few, requested: count/s3buckets.portico.dev=1, used: count/s3buckets.portico.dev=3, limited: count/s3buckets.portico.dev=3`)
 	if want := `s3buckets.portico.dev "logs" is forbidden: the quota few has no room for count/s3buckets.portico.dev=1: count/s3buckets.portico.dev=3 is used, and count/s3buckets.portico.dev=3 is the limit`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -64,7 +69,8 @@ func TestOurSchemasSpeakOurWords(t *testing.T) {
 				return
 			}
 			seen[s.Pattern] = true
-			if got := inPlainWords(path[1:] + " in body should match '" + s.Pattern + "'"); strings.Contains(got, "must match") {
+			if got := inPlainWords(path[1:] + " in body should match '" + s.Pattern + "'"); strings.Contains(
+				got, "must match") {
 				t.Errorf("%s%s has a pattern without words: %s", one.Spec.Names.Kind, path, s.Pattern)
 			}
 		})

@@ -21,7 +21,8 @@ import (
 )
 
 // raw matches the terms of Kubernetes and of JSON schemas, which mean nothing to users of a form.
-var raw = regexp.MustCompile(`in body|RFC|DNS-1|regex|alphanumeric|inclusive|chars|schema\b.*(Of)|\bitems?\b|propert|must consist|FieldValue|be of type|non-empty|generateName|cost budget`)
+var raw = regexp.MustCompile(
+	`in body|RFC|DNS-1|regex|alphanumeric|inclusive|chars|schema\b.*(Of)|\bitems?\b|propert|must consist|FieldValue|be of type|non-empty|generateName|cost budget`)
 
 // The messages of schema validation, from the API server's source: the name of the constant, its arguments, and our
 // words.
@@ -91,7 +92,8 @@ func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 		wanted := regexp.MustCompile(names)
 		found := 0
 		for name, message := range constants(t, pkg) {
-			if !wanted.MatchString(name) || !strings.ContainsAny(message, " ") || strings.HasSuffix(name, "NoIn") { // always: in body
+			// always: in body
+			if !wanted.MatchString(name) || !strings.ContainsAny(message, " ") || strings.HasSuffix(name, "NoIn") {
 				continue
 			}
 			found++
@@ -161,19 +163,28 @@ func TestTheComplaintsOfKubernetesAreInOurWords(t *testing.T) {
 	long := strings.Repeat("a", 300)
 	var all []string
 	for _, check := range []func(string) []string{
-		utilvalidation.IsDNS1123Label, utilvalidation.IsDNS1123Subdomain, utilvalidation.IsDNS1123SubdomainWithUnderscore, utilvalidation.IsDNS1035Label,
-		utilvalidation.IsWildcardDNS1123Subdomain, utilvalidation.IsValidPortName, utilvalidation.IsValidPercent, utilvalidation.IsHTTPHeaderName,
-		utilvalidation.IsEnvVarName, utilvalidation.IsRelaxedEnvVarName, utilvalidation.IsConfigMapKey, content.IsLabelKey, content.IsLabelValue, content.IsPrefixedLabelKey,
+		utilvalidation.IsDNS1123Label, utilvalidation.IsDNS1123Subdomain,
+		utilvalidation.IsDNS1123SubdomainWithUnderscore, utilvalidation.IsDNS1035Label,
+		utilvalidation.IsWildcardDNS1123Subdomain, utilvalidation.IsValidPortName, utilvalidation.IsValidPercent,
+		utilvalidation.IsHTTPHeaderName,
+		utilvalidation.IsEnvVarName, utilvalidation.IsRelaxedEnvVarName, utilvalidation.IsConfigMapKey,
+		content.IsLabelKey, content.IsLabelValue, content.IsPrefixedLabelKey,
 		content.IsCIdentifier, content.IsPathSegmentName, content.IsDecimalInteger,
 	} {
-		for _, value := range []string{"", " ", "A_", "-", "a.b", ".", "..", "..a", "a=b", "9 9", long, "a/b/c", "/a", "_/a", long + "/a", "a--b", "-a", "99", "a%", "a/b", "ü"} {
+		for _, value := range []string{
+			"", " ", "A_", "-", "a.b", ".", "..", "..a", "a=b", "9 9", long, "a/b/c", "/a",
+			"_/a", long + "/a", "a--b", "-a", "99", "a%", "a/b", "ü",
+		} {
 			all = append(all, check(value)...)
 		}
 	}
 	all = append(all, utilvalidation.IsValidPortNum(0)...)
 	path := apifield.NewPath("spec")
 	for _, value := range []string{"", "a", "a.b", "_", "a/", "a/ü", "/b", "a/b/c"} {
-		for _, check := range []func(*apifield.Path, string) apifield.ErrorList{utilvalidation.IsFullyQualifiedName, utilvalidation.IsFullyQualifiedDomainName, utilvalidation.IsDomainPrefixedPath, utilvalidation.IsDomainPrefixedKey} {
+		for _, check := range []func(*apifield.Path, string) apifield.ErrorList{
+			utilvalidation.IsFullyQualifiedName, utilvalidation.IsFullyQualifiedDomainName,
+			utilvalidation.IsDomainPrefixedPath, utilvalidation.IsDomainPrefixedKey,
+		} {
 			for _, e := range check(path, value) {
 				all = append(all, strings.Split(e.Detail, ",must")[0])
 			}
@@ -181,22 +192,37 @@ func TestTheComplaintsOfKubernetesAreInOurWords(t *testing.T) {
 	}
 	now := metav1.Now()
 	old := &metav1.ObjectMeta{Name: "a", Namespace: "n", UID: "1", Generation: 2, DeletionTimestamp: &now}
-	changed := &metav1.ObjectMeta{Name: "b", Namespace: "m", UID: "2", Generation: -1, Finalizers: []string{"x/y"}, Labels: map[string]string{"a b": "c d", "/": "e"}}
+	changed := &metav1.ObjectMeta{
+		Name: "b", Namespace: "m", UID: "2", Generation: -1, Finalizers: []string{"x/y"},
+		Labels: map[string]string{"a b": "c d", "/": "e"},
+	}
 	broken := &metav1.ObjectMeta{
-		Annotations: map[string]string{"a b": strings.Repeat(long, 1000)}, Finalizers: []string{"a b", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "a/b/c"}, {APIVersion: "v1", Kind: "Event", Controller: new(true)}, {Kind: "A", Controller: new(true)}},
+		Annotations: map[string]string{"a b": strings.Repeat(long, 1000)}, Finalizers: []string{
+			"a b", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents,
+		},
+		OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "a/b/c"},
+			{APIVersion: "v1", Kind: "Event", Controller: new(true)},
+			{Kind: "A", Controller: new(true)},
+		},
 	}
 	errs := validation.ValidateObjectMetaUpdate(changed, old, path)
 	errs = append(errs, validation.ValidateObjectMeta(broken, true, validation.NameIsDNSSubdomain, path)...)
-	errs = append(errs, validation.ValidateObjectMeta(&metav1.ObjectMeta{Name: "A_", Namespace: "n"}, false, validation.NameIsDNSSubdomain, path)...)
+	errs = append(errs, validation.ValidateObjectMeta(&metav1.ObjectMeta{Name: "A_", Namespace: "n"}, false,
+		validation.NameIsDNSSubdomain, path)...)
 	for _, op := range []metav1.LabelSelectorOperator{"In", "Exists", "Sometimes"} {
 		values := map[metav1.LabelSelectorOperator][]string{"Exists": {"a b"}}[op]
-		errs = append(errs, metavalidation.ValidateLabelSelectorRequirement(metav1.LabelSelectorRequirement{Key: "a b", Operator: op, Values: values}, metavalidation.LabelSelectorValidationOptions{}, path)...)
+		errs = append(errs, metavalidation.ValidateLabelSelectorRequirement(
+			metav1.LabelSelectorRequirement{Key: "a b", Operator: op, Values: values},
+			metavalidation.LabelSelectorValidationOptions{}, path)...)
 	}
 	errs = append(errs, metavalidation.ValidateFieldManager("a\x01", path)...)
 	errs = append(errs,
-		apifield.TooLong(path, "", 63), apifield.TooLong(path, "", 1), apifield.TooLong(path, "", -1), apifield.TooLongCharacters(path, "", 63), apifield.TooMany(path, 3, 2), apifield.TooMany(path, 3, 1),
-		apifield.TooMany(path, 3, -1), apifield.Required(path, ""), apifield.Duplicate(path, "a"), apifield.NotFound(path, "a"), apifield.NotSupported(path, "a", []string{"b", "c"}), apifield.Forbidden(path, ""), apifield.Invalid(path, 1, ""), apifield.TypeInvalid(path, 1, ""))
+		apifield.TooLong(path, "", 63), apifield.TooLong(path, "", 1), apifield.TooLong(path, "", -1),
+		apifield.TooLongCharacters(path, "", 63), apifield.TooMany(path, 3, 2), apifield.TooMany(path, 3, 1),
+		apifield.TooMany(path, 3, -1), apifield.Required(path, ""), apifield.Duplicate(path, "a"),
+		apifield.NotFound(path, "a"), apifield.NotSupported(path, "a", []string{"b", "c"}),
+		apifield.Forbidden(path, ""), apifield.Invalid(path, 1, ""), apifield.TypeInvalid(path, 1, ""))
 	for _, e := range errs {
 		got := fromCause(metav1.StatusCause{Type: metav1.CauseType(e.Type), Field: "spec.x", Message: e.ErrorBody()})
 		if got.Message == "" || raw.MatchString(got.Message) || strings.Contains(got.Message, e.Type.String()) {

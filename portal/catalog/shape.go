@@ -67,7 +67,9 @@ func newShape(s *apiext.JSONSchemaProps) (_ *shape, err error) {
 func validatorOf(s *apiext.JSONSchemaProps) (*validate.SchemaValidator, error) {
 	own := *s
 	own.Properties, own.AdditionalProperties, own.Items, own.Default, own.XValidations = nil, nil, nil, nil, nil
-	own.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool { return s.Properties[name].Default != nil })
+	own.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool {
+		return s.Properties[name].Default != nil
+	})
 	if s.XIntOrString {
 		own.AnyOf = nil
 	}

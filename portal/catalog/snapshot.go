@@ -16,7 +16,8 @@ func (k Kind) EffectOn(obj *unstructured.Unstructured) string {
 		return k.Deletion.Effect
 	}
 	chosen := TextAt(obj, "spec", "finalSnapshotIdentifier")
-	identifier := cmp.Or(TextAt(obj, "status", "dbInstanceIdentifier"), strings.ToLower(TextAt(obj, "spec", "dbInstanceIdentifier")))
+	identifier := cmp.Or(TextAt(obj, "status", "dbInstanceIdentifier"),
+		strings.ToLower(TextAt(obj, "spec", "dbInstanceIdentifier")))
 	name := v1alpha1.FinalSnapshotName(chosen, cmp.Or(identifier, "IDENTIFIER"), obj.GetUID())
 	if chosen == "" && identifier == "" {
 		name += ", where IDENTIFIER is the database's name in RDS"

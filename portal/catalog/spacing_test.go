@@ -11,11 +11,12 @@ func TestSpacesThatAreNoneToYAMLAreNamed(t *testing.T) {
 		t.Fatal("no kind")
 	}
 	for text, want := range map[string]string{
-		"metadata:\n  name: x\nspec:\n\tbucketName: x":       "line 4 begins with a tab: YAML indents with spaces",
-		"metadata:\n  name: x\nspec:\n  \tbucketName: x\n":   "line 4 has a tab in its indentation: YAML indents with spaces",
+		"metadata:\n  name: x\nspec:\n\tbucketName: x": "line 4 begins with a tab: YAML indents with spaces",
+		"metadata:\n  name: x\nspec:\n  \tbucketName: x\n": "line 4 has a tab in its indentation: YAML indents " +
+			"with spaces",
 		"metadata:\r\n  name: x\r\nspec:\r\n\tbucketName: x": "line 4 begins with a tab",
-		"metadata:\n  name: x\nspec:\n\u00a0\u00a0bucketName: x": "line 4 is indented with a no-break space (U+00A0), " +
-			"which only looks like a space: type spaces in its place",
+		"metadata:\n  name: x\nspec:\n\u00a0\u00a0bucketName: x": "line 4 is indented with a no-break space " +
+			"(U+00A0), which only looks like a space: type spaces in its place",
 		"metadata:\n  name: x\nspec:\n  \u00a0bucketName: x": "line 4 is indented with a no-break space (U+00A0)",
 		"metadata:\n  name: x\nspec:\n  bucketName:\u00a0x":  `line 4 has a no-break space (U+00A0) after "bucketName:"`,
 		"metadata:\n  name:\u00a0x":                          `line 2 has a no-break space (U+00A0) after "name:"`,

@@ -149,7 +149,9 @@ func asMap(v any) (map[string]any, bool) {
 }
 
 // Merge returns mine with their changes. For a conflict, choose returns the value to take.
-func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (*unstructured.Unstructured, error) {
+func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (
+	*unstructured.Unstructured, error,
+) {
 	out, their := &unstructured.Unstructured{Object: withoutNulls(mine)}, withoutNulls(theirs)
 	all, lists := k.differences(withoutNulls(base), their, out.Object)
 	for _, d := range all {

@@ -32,7 +32,8 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 		{"both alike", `{spec: {a: 1}}`, `{spec: {a: 2}}`, `{spec: {a: 2}}`, []string{"/spec/a"}, `{spec: {a: 2}}`},
 		{"both, otherwise", `{spec: {a: 1}}`, `{spec: {a: 2}}`, `{spec: {a: 3}}`, []string{"+/spec/a"}, `{spec: {a: 3}}`},
 		{
-			"different fields of one group", `{spec: {g: {a: 1, b: 1}}}`, `{spec: {g: {a: 2, b: 1}}}`, `{spec: {g: {a: 1, b: 2}}}`,
+			"different fields of one group", `{spec: {g: {a: 1, b: 1}}}`, `{spec: {g: {a: 2, b: 1}}}`,
+			`{spec: {g: {a: 1, b: 2}}}`,
 			[]string{"/spec/g/a", "/spec/g/b"},
 			`{spec: {g: {a: 2, b: 2}}}`,
 		},
@@ -50,13 +51,15 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 			`{spec: {l: [1, 3]}}`,
 		},
 		{
-			"an annotation of theirs and a label of mine", `{spec: {}}`, `{metadata: {annotations: {portico.dev/paused: "true"}}, spec: {}}`,
+			"an annotation of theirs and a label of mine", `{spec: {}}`,
+			`{metadata: {annotations: {portico.dev/paused: "true"}}, spec: {}}`,
 			`{metadata: {labels: {a~b: c}}, spec: {}}`,
 			[]string{"/metadata/labels/a~0b", "/metadata/annotations/portico.dev~1paused"},
 			`{metadata: {annotations: {portico.dev/paused: "true"}, labels: {a~b: c}}, spec: {}}`,
 		},
 		{
-			"their last label goes", `{metadata: {labels: {a: b}}, spec: {}}`, `{spec: {}}`, `{metadata: {labels: {a: b}}, spec: {x: 1}}`,
+			"their last label goes", `{metadata: {labels: {a: b}}, spec: {}}`, `{spec: {}}`,
+			`{metadata: {labels: {a: b}}, spec: {x: 1}}`,
 			[]string{"/metadata/labels/a", "/spec/x"},
 			`{metadata: {}, spec: {x: 1}}`,
 		},
@@ -94,7 +97,8 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 }
 
 func TestWhatIsChosenIsTaken(t *testing.T) {
-	base, theirs, mine := version(t, `{spec: {a: 1, l: [1]}}`), version(t, `{spec: {l: [2]}}`), version(t, `{spec: {a: 3, l: [3]}}`)
+	base, theirs, mine := version(t, `{spec: {a: 1, l: [1]}}`), version(t, `{spec: {l: [2]}}`),
+		version(t, `{spec: {a: 3, l: [3]}}`)
 	got, err := Kind{}.Merge(base, theirs, mine, func(d Difference) any { return d.Theirs })
 	if err != nil || strings.TrimSpace(yamlText(got.Object["spec"])) != "l:\n- 2" {
 		t.Errorf("choosing theirs makes %v, %v", got, err)

@@ -66,7 +66,8 @@ var worth = map[Unit]map[string]int64{
 // Example returns an example value for a hint, or "" without a unit.
 func (u Unit) Example() string {
 	return map[Unit]string{
-		Seconds: "45, 45s, 5m or 2h", Days: "30 or 2 weeks", GiB: "20, 20 GiB or 1 TiB", MiBs: "250", Bytes: "262144 or 256 KiB",
+		Seconds: "45, 45s, 5m or 2h", Days: "30 or 2 weeks", GiB: "20, 20 GiB or 1 TiB", MiBs: "250",
+		Bytes:   "262144 or 256 KiB",
 		Percent: "80", Cores: "250m or 2", Capacity: "256Mi or 2Gi",
 	}[u]
 }

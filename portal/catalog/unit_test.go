@@ -41,7 +41,10 @@ func TestNumbersAreReadWithTheirUnits(t *testing.T) {
 }
 
 func TestQuantitiesKeepTheSpellingOfKubernetes(t *testing.T) {
-	for text, want := range map[string]any{"256Mi": "256Mi", "20 Gi": "20Gi", "2 GiB": "2Gi", " 250m ": "250m", "1.5": "1.5", "much": "much", "2 GIGS": "2 GIGS"} {
+	for text, want := range map[string]any{
+		"256Mi": "256Mi", "20 Gi": "20Gi", "2 GiB": "2Gi", " 250m ": "250m",
+		"1.5": "1.5", "much": "much", "2 GIGS": "2 GIGS",
+	} {
 		d := decoder{}
 		got, ok := d.scalar(Field{Type: String, Format: quantity, Unit: Capacity}, "spec.q", text)
 		if !ok || got != want {
@@ -62,7 +65,8 @@ func TestEveryCountHasItsUnit(t *testing.T) {
 		"SQSQueue":    {"spec.visibilityTimeout": Seconds, "spec.messageRetentionPeriod": Seconds, "spec.maximumMessageSize": Bytes, "spec.delaySeconds": Seconds},
 		"EC2Instance": {"spec.blockDeviceMappings[].volumeSize": GiB, "spec.blockDeviceMappings[].throughput": MiBs},
 		"WebApp": {
-			"spec.resources.requests.cpu": Cores, "spec.resources.limits.memory": Capacity, "spec.autoscaling.targetCPU": Percent,
+			"spec.resources.requests.cpu": Cores, "spec.resources.limits.memory": Capacity,
+			"spec.autoscaling.targetCPU":         Percent,
 			"spec.probes.liveness.periodSeconds": Seconds, "spec.replicas": "",
 		},
 	} {
@@ -82,11 +86,17 @@ func TestConditionsFollowTheRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, paths := range map[string]map[string]string{
-		"S3Bucket":    {"spec.encryption.kmsKeyID": "algorithm=aws:kms,aws:kms:dsse", "spec.encryption.bucketKeyEnabled": "algorithm=aws:kms", "spec.lifecycleRules[].expiredObjectDeleteMarker": "no expirationDays"},
+		"S3Bucket": {
+			"spec.encryption.kmsKeyID":                        "algorithm=aws:kms,aws:kms:dsse",
+			"spec.encryption.bucketKeyEnabled":                "algorithm=aws:kms",
+			"spec.lifecycleRules[].expiredObjectDeleteMarker": "no expirationDays",
+		},
 		"RDSInstance": {"spec.storageThroughput": "storageType=gp3", "spec.masterUserSecretKmsKeyID": "manageMasterUserPassword=true", "spec.iops": ""},
 		"SQSQueue": {
-			"spec.contentBasedDeduplication": "fifoQueue=true", "spec.deduplicationScope": "fifoQueue=true", "spec.fifoThroughputLimit": "fifoQueue=true",
-			"spec.redriveAllowPolicy.sourceQueueArns": "redrivePermission=byQueue", "spec.deadLetterQueue.targetRef": "no targetArn", "spec.deadLetterQueue.targetArn": "no targetRef",
+			"spec.contentBasedDeduplication": "fifoQueue=true", "spec.deduplicationScope": "fifoQueue=true",
+			"spec.fifoThroughputLimit":                "fifoQueue=true",
+			"spec.redriveAllowPolicy.sourceQueueArns": "redrivePermission=byQueue",
+			"spec.deadLetterQueue.targetRef":          "no targetArn", "spec.deadLetterQueue.targetArn": "no targetRef",
 			"spec.kmsDataKeyReusePeriodSeconds": "with kmsMasterKeyId",
 		},
 		"EC2Instance": {"spec.imageID": "no imageSSMParameter", "spec.userDataFrom": "no userData", "spec.userDataFrom.secretKeyRef": "no configMapKeyRef"},

@@ -178,14 +178,18 @@ func TestBoxesKeepTheirOrder(t *testing.T) {
 // TestValuesInRowsAreExact: a line of a text field would lose line breaks and surrounding space.
 func TestValuesInRowsAreExact(t *testing.T) {
 	k := kindNamed(t, "WebApp")
-	form := url.Values{"spec.args": {""}, "spec.args[0]": {"-c"}, "spec.args[1]": {" echo a\r\necho b\r\n"}, "spec.args[2]": {""}, "spec.args[3]": {"x"}, "spec.args[3]._remove": {"on"}}
+	form := url.Values{
+		"spec.args": {""}, "spec.args[0]": {"-c"}, "spec.args[1]": {" echo a\r\necho b\r\n"},
+		"spec.args[2]": {""}, "spec.args[3]": {"x"}, "spec.args[3]._remove": {"on"},
+	}
 	got, errs := k.Decode(form, nil)
 	args, _, _ := unstructured.NestedStringSlice(got.Object, "spec", "args")
 	if len(errs) > 0 || !slices.Equal(args, []string{"-c", " echo a\necho b\n"}) {
 		t.Errorf("%q, %v", args, errs)
 	}
 	got, _ = k.Decode(form, mustYAML(t, k, `spec: {args: ["", "x", ""]}`))
-	if args, _, _ = unstructured.NestedStringSlice(got.Object, "spec", "args"); !slices.Equal(args, []string{"-c", " echo a\necho b\n", ""}) {
+	if args, _, _ = unstructured.NestedStringSlice(got.Object, "spec", "args"); !slices.Equal(
+		args, []string{"-c", " echo a\necho b\n", ""}) {
 		t.Errorf("an empty value that was there: %q", args)
 	}
 }

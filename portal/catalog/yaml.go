@@ -114,7 +114,8 @@ func (k Kind) check(m map[string]any) (*unstructured.Unstructured, error) {
 		}
 	}
 	if m["kind"] != wanted["kind"] || m["apiVersion"] != wanted["apiVersion"] {
-		return nil, fmt.Errorf("this is %s of %v; %s of %s is wanted", spoken.A(fmt.Sprint(m["kind"])), m["apiVersion"], spoken.A(fmt.Sprint(wanted["kind"])), wanted["apiVersion"])
+		return nil, fmt.Errorf("this is %s of %v; %s of %s is wanted", spoken.A(fmt.Sprint(m["kind"])), m["apiVersion"],
+			spoken.A(fmt.Sprint(wanted["kind"])), wanted["apiVersion"])
 	}
 	obj := &unstructured.Unstructured{Object: m}
 	return obj, k.checkShape(obj)

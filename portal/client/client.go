@@ -87,9 +87,13 @@ func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.Server)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
-		return nil, fmt.Errorf("%q is no address of a portal: want scheme and host, such as https://portal.example.com", o.Server)
+		return nil, fmt.Errorf("%q is no address of a portal: want scheme and host, such as https://portal.example.com",
+			o.Server)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return nil, fmt.Errorf("the address of the portal is scheme and host alone, such as https://portal.example.com: %s has more", u.Redacted())
+		return nil,
+			fmt.Errorf(
+				"the address of the portal is scheme and host alone, such as https://portal.example.com: %s has more",
+				u.Redacted())
 	case u.Scheme == "http" && !o.PlainHTTP && !loopback(u.Hostname()):
 		return nil, fmt.Errorf("%s would send the token in the clear: use https", o.Server)
 	}

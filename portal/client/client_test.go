@@ -79,7 +79,8 @@ func TestATypedObjectIsSentAndReadWithWhatTheHeadersSay(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"metadata": {"name": "a"}, "status": {"bucketName": "payments-a"}}`)
 	})
-	got, err := c.S3Buckets("payments").Create(t.Context(), &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+	got, err := c.S3Buckets("payments").Create(
+		t.Context(), &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		client.CreateOptions{DryRun: "All"})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,8 @@ func TestErrorsOfTheAPI(t *testing.T) {
 			if !errors.As(err, &p) {
 				t.Fatalf("got %v, want a problem", err)
 			}
-			if client.StatusOf(err) != c.status || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+			if client.StatusOf(err) != c.status || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %d: %v", client.StatusOf(err), err)
 			}
 			var fields []string
@@ -151,7 +153,8 @@ func TestErrorsOfTheAPI(t *testing.T) {
 
 func TestAnswersThatAreNotThePortals(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
-	if _, err := c.GetMe(t.Context(), client.GetMeOptions{}); err == nil || !strings.Contains(err.Error(), "is it the portal?") {
+	if _, err := c.GetMe(t.Context(), client.GetMeOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "is it the portal?") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -219,7 +222,9 @@ func TestARequestIsSentAgainOnlyWhenThatIsSafe(t *testing.T) {
 				w.WriteHeader(c.status)
 			}))
 			defer server.Close()
-			api, err := client.New(client.Options{Server: server.URL, Clock: &hasty{FakeClock: testingclock.NewFakeClock(time.Unix(0, 0))}})
+			api, err := client.New(client.Options{
+				Server: server.URL, Clock: &hasty{FakeClock: testingclock.NewFakeClock(time.Unix(0, 0))},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,7 +259,11 @@ func TestWaitingForAnotherTryEndsWithTheContext(t *testing.T) {
 
 func TestATokenThatCannotBeHadIsTheError(t *testing.T) {
 	want := errors.New("not logged in")
-	c, err := client.New(client.Options{Server: "https://portal.example.com", Token: func(context.Context) (string, error) { return "", want }})
+	c, err := client.New(client.Options{Server: "https://portal.example.com", Token: func(context.Context) (
+		string, error,
+	) {
+		return "", want
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +278,9 @@ func TestAllPagesAreRead(t *testing.T) {
 	if err != nil || !slices.Equal(got, []int{1, 2, 3}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := client.All(func(string) (*client.Page[int], error) { return &client.Page[int]{Next: "x"}, nil }); err == nil {
+	if _, err := client.All(func(string) (*client.Page[int], error) {
+		return &client.Page[int]{Next: "x"}, nil
+	}); err == nil {
 		t.Error("a cursor that leads to itself is no error")
 	}
 }

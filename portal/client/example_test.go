@@ -115,7 +115,8 @@ func examplePortal() *httptest.Server {
 		w.Header().Set("ETag", `"u-1"`)
 		switch {
 		case r.URL.Query().Get("watch") != "":
-			_, _ = fmt.Fprint(w, event("snapshot", `{"items": [], "complete": true}`)+event("changed", strings.ReplaceAll(bucket(1, 1), "\n", "")))
+			_, _ = fmt.Fprint(w, event("snapshot", `{"items": [], "complete": true}`)+event(
+				"changed", strings.ReplaceAll(bucket(1, 1), "\n", "")))
 		case !here:
 			problem(w, http.StatusNotFound, `{"detail": "not found"}`)
 		case r.Method != http.MethodGet && r.Header.Get("If-Match") != `"u-1"`:

@@ -45,7 +45,10 @@ func TestAConnectionThatIsDeadIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, err := client.New(client.Options{Server: "https://portal.example.com", Transport: stuck{event("lines", `{"lines": ["a"]}`)}})
+				c, err := client.New(client.Options{
+					Server:    "https://portal.example.com",
+					Transport: stuck{event("lines", `{"lines": ["a"]}`)},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

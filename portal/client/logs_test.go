@@ -18,11 +18,14 @@ func TestALogIsFollowedToItsEnd(t *testing.T) {
 		{
 			"that of a container which ends",
 			event("waiting", `{"message": "it starts"}`) + event("lines", `{"lines": ["a", "b"]}`) +
-				event("end", `{"reason": "ended", "message": "the container has ended"}`) + event("finished", ``) + event("lines", `{"lines": ["never"]}`),
+				event("end", `{"reason": "ended", "message": "the container has ended"}`) + event(
+				"finished", ``) + event("lines", `{"lines": ["never"]}`),
 			[]string{"waiting: it starts", "a,b", "ended: the container has ended"},
 		},
 		{
-			"one that is refused", event("end", `{"reason": "refused", "message": "m", "problem": {"status": 404, "title": "Not Found", "detail": "no such pod"}}`) + event("finished", ``),
+			"one that is refused", event(
+				"end",
+				`{"reason": "refused", "message": "m", "problem": {"status": 404, "title": "Not Found", "detail": "no such pod"}}`) + event("finished", ``),
 			[]string{"error: no such pod"},
 		},
 		{"one that breaks", event("lines", `{"lines": ["a"]}`), []string{"a", "error: cannot be reached"}},

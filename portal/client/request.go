@@ -180,7 +180,8 @@ func (r *request) read(ctx context.Context, into any) (*head, error) {
 		return nil, r.failed(err)
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return nil, fmt.Errorf("%s answers %s %s with something else than JSON: is it the portal?", r.client.opts.Server, r.method, r.path)
+		return nil, fmt.Errorf("%s answers %s %s with something else than JSON: is it the portal?",
+			r.client.opts.Server, r.method, r.path)
 	}
 	return &head{resp.StatusCode, resp.Header}, nil
 }
@@ -216,7 +217,8 @@ func (r *request) again(p *APIError) bool {
 	if p.RetryAfter <= 0 || p.RetryAfter > longestWait {
 		return false
 	}
-	return p.Status == http.StatusTooManyRequests || (p.Status == http.StatusServiceUnavailable && r.method == http.MethodGet)
+	return p.Status == http.StatusTooManyRequests ||
+		(p.Status == http.StatusServiceUnavailable && r.method == http.MethodGet)
 }
 
 func (r *request) once(ctx context.Context) (*http.Response, error) {

@@ -56,7 +56,9 @@ func (o Objects[T]) WatchOne(ctx context.Context, name string) iter.Seq2[Change[
 }
 
 // WatchResources watches all kinds that teams request, as Watch does for one.
-func (c *Client) WatchResources(ctx context.Context, opts ListResourcesOptions) iter.Seq2[Change[unstructured.Unstructured], error] {
+func (c *Client) WatchResources(
+	ctx context.Context, opts ListResourcesOptions,
+) iter.Seq2[Change[unstructured.Unstructured], error] {
 	r := c.request(http.MethodGet, "/resources")
 	opts.fill(r)
 	return watch[unstructured.Unstructured](ctx, r)
@@ -65,7 +67,9 @@ func (c *Client) WatchResources(ctx context.Context, opts ListResourcesOptions) 
 func watch[T any](ctx context.Context, r *request) iter.Seq2[Change[T], error] {
 	addQuery(r, "watch", true)
 	return func(yield func(Change[T], error) bool) {
-		r.follow(ctx, func() taker { return (&stream[T]{yield: yield}).take }, func(err error) { yield(Change[T]{}, err) })
+		r.follow(ctx, func() taker { return (&stream[T]{yield: yield}).take }, func(err error) {
+			yield(Change[T]{}, err)
+		})
 	}
 }
 

@@ -35,7 +35,9 @@ func story(t *testing.T, connections ...string) *client.Client {
 		connections = connections[1:]
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.New(client.Options{Server: server.URL, Clock: &hasty{FakeClock: testingclock.NewFakeClock(time.Unix(0, 0))}})
+	c, err := client.New(client.Options{
+		Server: server.URL, Clock: &hasty{FakeClock: testingclock.NewFakeClock(time.Unix(0, 0))},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,8 @@ func TestAStreamIsToldWholeAndMended(t *testing.T) {
 }
 
 func TestASnapshotTellsWhatItLeavesOut(t *testing.T) {
-	begin := event("snapshot", `{"items": []}`) + event("snapshot", `{"items": [], "complete": true, "forbidden": ["sqsqueues"]}`)
+	begin := event("snapshot", `{"items": []}`) + event(
+		"snapshot", `{"items": [], "complete": true, "forbidden": ["sqsqueues"]}`)
 	for change, err := range story(t, begin).WatchResources(t.Context(), client.ListResourcesOptions{Namespace: "n"}) {
 		if err != nil || change.Snapshot == nil || !slices.Equal(change.Forbidden, []string{"sqsqueues"}) {
 			t.Errorf("told %v without %v, %v", change.Snapshot, change.Forbidden, err)
@@ -101,7 +104,8 @@ func TestAStreamThatCannotBegin(t *testing.T) {
 }
 
 func TestAStreamThatIsNoneOfOurs(t *testing.T) {
-	for _, err := range story(t, event("changed", "<html>")).WatchResources(t.Context(), client.ListResourcesOptions{}) {
+	for _, err := range story(t, event("changed", "<html>")).WatchResources(
+		t.Context(), client.ListResourcesOptions{}) {
 		if err == nil || !strings.Contains(err.Error(), "reading a changed event") {
 			t.Errorf("got %v", err)
 		}

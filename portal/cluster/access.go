@@ -46,7 +46,10 @@ func (a *access) require(ctx context.Context, id auth.Identity, act Right) error
 		return err
 	}
 	if !is.ok {
-		return &ForbiddenError{Verb: act.verb, Resource: act.name(), Namespace: act.namespace, Name: act.object, AuditID: is.auditID}
+		return &ForbiddenError{
+			Verb: act.verb, Resource: act.name(), Namespace: act.namespace, Name: act.object,
+			AuditID: is.auditID,
+		}
 	}
 	return nil
 }
@@ -123,14 +126,17 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: id.Username, Groups: reviewGroups(id),
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: act.verb, Group: act.group, Resource: act.resource, Subresource: act.sub, Namespace: act.namespace, Name: act.object, Version: "*",
+			Verb: act.verb, Group: act.group, Resource: act.resource, Subresource: act.sub, Namespace: act.namespace,
+			Name: act.object, Version: "*",
 		},
 	}}
 	ctx, sent := withTrail(ctx, asPortal)
 	asked := a.cache.clock.Now()
 	answer, err := a.reviews.Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return decision{}, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err}
+		return decision{}, &UnavailableError{
+			Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err,
+		}
 	}
 	is, ttl := decision{ok: answer.Status.Allowed && !answer.Status.Denied}, grantTTL(act)
 	if !is.ok {
@@ -177,7 +183,9 @@ func (a *access) onBindings() toolscache.ResourceEventHandler {
 
 // Can reports whether the caller can do verb on objects of the kind in namespace; "" means every namespace, or is the
 // only value for a cluster-scoped kind.
-func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
+func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (
+	bool, error,
+) {
 	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
@@ -187,7 +195,8 @@ func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k cata
 // on create the API server's error explains what is wrong with the name.
 func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	if ref.Kind.Namespaced != (ref.Namespace != "") {
-		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
+		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural,
+			ref.Name, ref.Namespace)
 	}
 	if verb != "create" && len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
 		return &ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name}

@@ -95,7 +95,10 @@ type verdict struct {
 func (v verdict) isOffer() bool { return v.ok && v.until.Sub(v.asked) == offerTTL }
 
 func newAccessCache(limit int, c clock.PassiveClock) *accessCache {
-	return &accessCache{clock: c, limit: limit, young: map[question]verdict{}, born: c.Now(), changed: map[string]time.Time{}}
+	return &accessCache{
+		clock: c, limit: limit, young: map[question]verdict{}, born: c.Now(),
+		changed: map[string]time.Time{},
+	}
 }
 
 // get returns the cached decision about a right in the namespace, "" for all of them.

@@ -16,9 +16,13 @@ func TestImpossibleNamesAreRefusedUnasked(t *testing.T) {
 	j, a, _ := newJudge(t)
 	c := &Cluster{access: a}
 	ref := bucketRef(t)
-	for _, ns := range []string{"Payments", "a/b", "..", "a\x00b", "a.b", " ", "-a", strings.Repeat("a", 64), strings.Repeat("a", 1<<20)} {
+	for _, ns := range []string{
+		"Payments", "a/b", "..", "a\x00b", "a.b", " ", "-a", strings.Repeat("a", 64),
+		strings.Repeat("a", 1<<20),
+	} {
 		var forbidden *ForbiddenError
-		if err := a.require(t.Context(), dev, Right{verb: "list", resource: "s3buckets", namespace: ns}); !errors.As(err, &forbidden) {
+		if err := a.require(t.Context(), dev, Right{verb: "list", resource: "s3buckets", namespace: ns}); !errors.As(
+			err, &forbidden) {
 			t.Errorf("namespace %.70q: %v", ns, err)
 		}
 		if ok, err := c.Can(t.Context(), dev, "list", ref.Kind, ns); ok || err != nil {

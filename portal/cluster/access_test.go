@@ -80,8 +80,12 @@ func TestAccessIsAskedForOnceInAWhile(t *testing.T) {
 		t.Errorf("asked %d times", j.count())
 	}
 	got := j.asked[0]
-	want := authorizationv1.ResourceAttributes{Verb: "list", Group: "portico.dev", Version: "*", Resource: "s3buckets", Namespace: "payments"}
-	if got.User != "oidc:dev" || *got.ResourceAttributes != want || !slices.Equal(got.Groups, []string{"oidc:b", "oidc:a", "system:authenticated"}) {
+	want := authorizationv1.ResourceAttributes{
+		Verb: "list", Group: "portico.dev", Version: "*", Resource: "s3buckets",
+		Namespace: "payments",
+	}
+	if got.User != "oidc:dev" || *got.ResourceAttributes != want ||
+		!slices.Equal(got.Groups, []string{"oidc:b", "oidc:a", "system:authenticated"}) {
 		t.Errorf("asked %+v %+v", got, got.ResourceAttributes)
 	}
 	for i, other := range []struct {
@@ -116,7 +120,8 @@ func TestAccessIsAskedForOnceInAWhile(t *testing.T) {
 func TestAccessOfServiceAccountsKnowsTheirGroups(t *testing.T) {
 	j, a, _ := newJudge(t)
 	ask(t, a, auth.Identity{Username: "system:serviceaccount:ci:bot", ServiceAccount: true}, listing)
-	if want := []string{"system:serviceaccounts", "system:serviceaccounts:ci", "system:authenticated"}; !slices.Equal(j.asked[0].Groups, want) {
+	if want := []string{"system:serviceaccounts", "system:serviceaccounts:ci", "system:authenticated"}; !slices.Equal(
+		j.asked[0].Groups, want) {
 		t.Errorf("groups %v", j.asked[0].Groups)
 	}
 }
@@ -147,7 +152,8 @@ func TestAccessFailsClosed(t *testing.T) {
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
 	third := listing
 	third.namespace = "third"
-	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) || err.Error() != "you are not allowed to list s3buckets in namespace third" {
+	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) ||
+		err.Error() != "you are not allowed to list s3buckets in namespace third" {
 		t.Error(err)
 	}
 }
@@ -241,7 +247,8 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 			before := j.count()
 			clock.SetTime(clock.Now().Add(then.after))
 			if err := row.ask(); (err == nil) != row.yes || j.count()-before != then.times {
-				t.Errorf("%s, after %s: asked %d times, want %d; %v", name, then.after, j.count()-before, then.times, err)
+				t.Errorf("%s, after %s: asked %d times, want %d; %v", name, then.after, j.count()-before, then.times,
+					err)
 			}
 		}
 	}

@@ -80,7 +80,9 @@ func (c *Cluster) activityAround(ctx context.Context, id auth.Identity) (all []*
 // activityIn reads the cache without an access check.
 func (c *Cluster) activityIn(ctx context.Context, namespace string) ([]*corev1.Event, error) {
 	var list corev1.EventList
-	if err := c.cache.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{eventController: activity.Controller}); err != nil {
+	if err := c.cache.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{
+		eventController: activity.Controller,
+	}); err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of events", Cause: err}
 	}
 	return sortedEvents(&list), nil

@@ -23,7 +23,9 @@ import (
 // TestOnlyWhatWasDoneIsTold: dry runs and refused writes are not recorded.
 func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 	ref := bucketRef(t)
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}}}
+	obj := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}},
+	}
 	obj.SetNamespace("payments")
 	obj.SetName("logs")
 	for reason, step := range map[string]struct {
@@ -54,7 +56,9 @@ func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 			w, s, _ := newTestImpersonator(t)
 			s.answer = func(w http.ResponseWriter) {
 				if step.answer >= 400 {
-					reply(w, step.answer, metav1.Status{Status: "Failure", Code: int32(step.answer), Reason: metav1.StatusReasonInvalid})
+					reply(w, step.answer, metav1.Status{
+						Status: "Failure", Code: int32(step.answer), Reason: metav1.StatusReasonInvalid,
+					})
 					return
 				}
 				versioning := "Enabled"
@@ -62,7 +66,9 @@ func TestOnlyWhatWasDoneIsTold(t *testing.T) {
 					versioning = "Suspended" // since the caller read it
 				}
 				reply(w, step.answer, map[string]any{
-					"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1", "spec": map[string]any{"versioning": versioning},
+					"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1", "spec": map[string]any{
+						"versioning": versioning,
+					},
 					"metadata": map[string]any{"name": "logs", "namespace": "payments", "uid": "u1"},
 				})
 			}
@@ -115,7 +121,8 @@ func TestActivityIsForThoseWhoMayListEvents(t *testing.T) {
 	}
 	all := []*corev1.Event{
 		event("payments", "early", activity.Controller, 2), event("payments", "late", activity.Controller, 9),
-		event("payments", "operator", "portico-operator", 5), event("search", "other", activity.Controller, 4), event("default", "platform", activity.Controller, 1),
+		event("payments", "operator", "portico-operator", 5), event("search", "other", activity.Controller, 4),
+		event("default", "platform", activity.Controller, 1),
 	}
 	for reason, c := range map[string]struct {
 		may       []string

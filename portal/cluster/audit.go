@@ -69,10 +69,16 @@ func NoteDenied(ctx context.Context, err error) {
 		})
 	}
 	if person, ok := errors.AsType[*PersonError](err); ok && person.outcome() == auth.Forbidden {
-		auth.NoteDenied(ctx, auth.Denial{Verb: person.Verb, Resource: person.Resource, Namespace: person.Namespace, Name: person.Name, Reason: "noRight"})
+		auth.NoteDenied(ctx, auth.Denial{
+			Verb: person.Verb, Resource: person.Resource, Namespace: person.Namespace,
+			Name: person.Name, Reason: "noRight",
+		})
 	}
 	if tool, ok := errors.AsType[*ToolError](err); ok {
-		auth.NoteDenied(ctx, auth.Denial{Verb: "impersonate", Resource: "serviceaccounts", Namespace: tool.Namespace, Reason: "toolsNotLetIn"})
+		auth.NoteDenied(ctx, auth.Denial{
+			Verb: "impersonate", Resource: "serviceaccounts", Namespace: tool.Namespace,
+			Reason: "toolsNotLetIn",
+		})
 	}
 }
 

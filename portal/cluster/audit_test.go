@@ -28,7 +28,8 @@ import (
 func logged(t *testing.T, do func(r *http.Request)) []string {
 	t.Helper()
 	var log bytes.Buffer
-	h := auth.Record(slog.New(slog.NewJSONHandler(&log, nil)), time.Now, nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { do(r) }))
+	h := auth.Record(slog.New(slog.NewJSONHandler(&log, nil)), time.Now, nil)(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { do(r) }))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", "/teams/payments/s3buckets", http.NoBody))
 	if strings.Contains(log.String(), "s3cret") {
@@ -37,9 +38,10 @@ func logged(t *testing.T, do func(r *http.Request)) []string {
 	var out []string
 	for line := range strings.Lines(log.String()) {
 		var l struct {
-			Msg, Verb, Resource, Namespace, Name, Decision, Outcome, Reason, RequestID, AuditID, Container string
-			DryRun, Audit, Follow                                                                          bool
-			Duration                                                                                       *time.Duration
+			Msg, Verb, Resource, Namespace, Name, Container string
+			Decision, Outcome, Reason, RequestID, AuditID   string
+			DryRun, Audit, Follow                           bool
+			Duration                                        *time.Duration
 		}
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
@@ -79,7 +81,9 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
 	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	ref := bucketRef(t)
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}}}
+	obj := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "s3cret"}}},
+	}
 	obj.SetNamespace("payments")
 	obj.SetName("logs")
 	yes := "s3cret"
@@ -106,10 +110,16 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 			j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return !step.denied }
 			s.answer = func(w http.ResponseWriter) {
 				if step.answer >= 400 {
-					reply(w, step.answer, metav1.Status{Status: "Failure", Code: int32(step.answer), Reason: metav1.StatusReason("Invalid")})
+					reply(w, step.answer, metav1.Status{
+						Status: "Failure", Code: int32(step.answer),
+						Reason: metav1.StatusReason("Invalid"),
+					})
 					return
 				}
-				reply(w, step.answer, map[string]any{"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1", "metadata": map[string]any{"name": "logs"}})
+				reply(w, step.answer, map[string]any{
+					"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1",
+					"metadata": map[string]any{"name": "logs"},
+				})
 			}
 			got := strings.Join(logged(t, step.do), "\n")
 			if got != step.want {
@@ -137,7 +147,10 @@ func TestAReviewThatRefusesIsKnownToTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, _, _ := newTestImpersonator(t)
-	c := &Cluster{access: newAccess(client.AuthorizationV1().SubjectAccessReviews(), clock.RealClock{}), impersonator: w}
+	c := &Cluster{
+		access:       newAccess(client.AuthorizationV1().SubjectAccessReviews(), clock.RealClock{}),
+		impersonator: w,
+	}
 	ref := bucketRef(t)
 	for range 2 {
 		got := logged(t, func(r *http.Request) {
@@ -197,7 +210,8 @@ func TestReadsOfLogsAreOnTheRecord(t *testing.T) {
 			cl := &Cluster{access: a, impersonator: w}
 			got := logged(t, func(r *http.Request) {
 				for range c.tries {
-					lines, err := cl.Logs(r.Context(), dev, LogQuery{Namespace: "payments", Pod: "shop-1", Container: "app", Follow: c.follow, Tail: 1})
+					lines, err := cl.Logs(r.Context(), dev,
+						LogQuery{Namespace: "payments", Pod: "shop-1", Container: "app", Follow: c.follow, Tail: 1})
 					if NoteDenied(r.Context(), err); err == nil {
 						_ = lines.Close()
 					}

@@ -22,7 +22,8 @@ func TestBindingsAreThoseOfKindsThatTheCallerMayList(t *testing.T) {
 	j, a, _ := newJudge(t)
 	may := map[string]bool{"s3buckets": true, "sqsqueues": true, "webapps": true}
 	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
-		return r.ResourceAttributes.Namespace == "payments" && r.ResourceAttributes.Verb == "list" && may[r.ResourceAttributes.Resource]
+		return r.ResourceAttributes.Namespace == "payments" && r.ResourceAttributes.Verb == "list" &&
+			may[r.ResourceAttributes.Resource]
 	}
 	c := &Cluster{kinds: kinds, access: a, overview: overview.NewStore()}
 	add := func(kind, namespace, name string, binding map[string]any) {
@@ -87,13 +88,16 @@ func TestReadsAreThePortalsOwn(t *testing.T) {
 	a.forget(dev, RightTo("get", ref.Kind, ref.Namespace))
 	before := len(s.seen)
 	var forbidden *ForbiddenError
-	if _, err := c.Update(t.Context(), dev, ref.Kind, objectOf(ref), "", true); !errors.As(err, &forbidden) || forbidden.Verb != "get" || len(s.seen) != before {
+	if _, err := c.Update(t.Context(), dev, ref.Kind, objectOf(ref), "", true); !errors.As(err, &forbidden) ||
+		forbidden.Verb != "get" || len(s.seen) != before {
 		t.Errorf("who may update but not get: %v after %d requests", err, len(s.seen)-before)
 	}
 }
 
 func objectOf(ref Ref) *unstructured.Unstructured {
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "a"}}}}
+	obj := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "a"}}},
+	}
 	obj.SetNamespace(ref.Namespace)
 	obj.SetName(ref.Name)
 	return obj

@@ -127,7 +127,8 @@ func trimEvent(in any) (any, error) {
 	e.Related = nil
 	of := &e.InvolvedObject
 	for _, text := range []*string{
-		&e.Message, &e.Reason, &e.Action, &e.Type, &e.ReportingController, &e.ReportingInstance, &e.Source.Component, &e.Source.Host,
+		&e.Message, &e.Reason, &e.Action, &e.Type, &e.ReportingController, &e.ReportingInstance, &e.Source.Component,
+		&e.Source.Host,
 		&of.Kind, &of.Name, &of.APIVersion, &of.ResourceVersion, &of.FieldPath, (*string)(&of.UID),
 	} {
 		*text = strings.Clone(strings.ToValidUTF8((*text)[:min(len(*text), maxEventText)], ""))

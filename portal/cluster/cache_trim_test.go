@@ -13,8 +13,11 @@ import (
 func TestAnEventIsKeptAsFarAsItIsShown(t *testing.T) {
 	long := strings.Repeat("é", 500_000)
 	e := &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Name: "e", Annotations: map[string]string{"portico.dev/actor": "kept", "short": "theirs", "long": long}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: long}}},
-		Message:    "x" + long, Reason: long, Action: long, Type: long, ReportingController: long, ReportingInstance: long,
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "e", Annotations: map[string]string{"portico.dev/actor": "kept", "short": "theirs", "long": long},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: long}},
+		},
+		Message: "x" + long, Reason: long, Action: long, Type: long, ReportingController: long, ReportingInstance: long,
 		InvolvedObject: corev1.ObjectReference{FieldPath: long, Name: long, APIVersion: long}, Related: &corev1.ObjectReference{Name: long}, Source: corev1.EventSource{Host: long},
 	}
 	got, err := trimEvent(e)
@@ -25,7 +28,8 @@ func TestAnEventIsKeptAsFarAsItIsShown(t *testing.T) {
 	if size := kept.Size(); size > 12*maxEventText {
 		t.Errorf("%d bytes are kept", size)
 	}
-	if kept.Annotations["portico.dev/actor"] != "kept" || len(kept.Annotations) != 1 || !strings.HasPrefix(kept.Message, "xé") || strings.ContainsRune(kept.Message, '�') {
+	if kept.Annotations["portico.dev/actor"] != "kept" || len(kept.Annotations) != 1 ||
+		!strings.HasPrefix(kept.Message, "xé") || strings.ContainsRune(kept.Message, '�') {
 		t.Errorf("%v, %.20q", kept.Annotations, kept.Message)
 	}
 	if out, err := trimEvent(toolscache.DeletedFinalStateUnknown{Key: "a"}); err != nil || out == nil {

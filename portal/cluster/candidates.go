@@ -72,7 +72,8 @@ func indexOurRoles(obj client.Object) []string {
 }
 
 // givenToAll are the ClusterRoles that every API server grants to authenticated users; none of them is about our kinds.
-var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery")
+var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer",
+	"system:service-account-issuer-discovery")
 
 // indexSubjects returns the subjects to which a ClusterRoleBinding grants rights that the portal checks.
 func indexSubjects(obj client.Object) []string {
@@ -121,11 +122,14 @@ func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity, act Right) 
 }
 
 // clusterBindings returns the ClusterRoleBindings of an index that name the caller.
-func (c *Cluster) clusterBindings(ctx context.Context, id auth.Identity, index string) ([]rbacv1.ClusterRoleBinding, error) {
+func (c *Cluster) clusterBindings(ctx context.Context, id auth.Identity, index string) (
+	[]rbacv1.ClusterRoleBinding, error,
+) {
 	var all []rbacv1.ClusterRoleBinding
 	for name := range namesOf(id) {
 		var list rbacv1.ClusterRoleBindingList
-		if err := c.cache.List(ctx, &list, client.MatchingFields{index: name}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := c.cache.List(ctx, &list, client.MatchingFields{index: name},
+			client.UnsafeDisableDeepCopy); err != nil {
 			return nil, &UnavailableError{Doing: "reading the cache of cluster role bindings", Cause: err}
 		}
 		all = append(all, list.Items...)

@@ -46,7 +46,9 @@ func TestNamespacesAreAskedAboutWhoseBindingsNameTheCaller(t *testing.T) {
 func crowd(t *testing.T, allow ...string) (*Cluster, *judge) {
 	t.Helper()
 	c, j := overseen(t, allow...)
-	s := spaces{names: []string{"payments"}, bound: map[string]rbacv1.Subject{"payments": {Kind: "Group", Name: "oidc:a"}}}
+	s := spaces{names: []string{"payments"}, bound: map[string]rbacv1.Subject{
+		"payments": {Kind: "Group", Name: "oidc:a"},
+	}}
 	for i := range 200 {
 		name := fmt.Sprintf("other-%03d", i)
 		s.names, s.bound[name] = append(s.names, name), rbacv1.Subject{Kind: "Group", Name: "oidc:" + name}
@@ -83,7 +85,11 @@ func TestWhomABindingInTheWholeClusterNames(t *testing.T) {
 		"one that is named so elsewhere":     {robot, "portico-viewer", rbacv1.Subject{Kind: "ServiceAccount", Namespace: "payments", Name: "robot"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cluster := &Cluster{cache: spaces{wide: []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: c.role}, Subjects: []rbacv1.Subject{c.subject}}}}}
+			cluster := &Cluster{cache: spaces{
+				wide: []rbacv1.ClusterRoleBinding{
+					{RoleRef: rbacv1.RoleRef{Name: c.role}, Subjects: []rbacv1.Subject{c.subject}},
+				},
+			}}
 			if got, err := cluster.worthAsking(t.Context(), c.id, Right{}); err != nil || got != c.want {
 				t.Errorf("%v, %v; want %v", got, err, c.want)
 			}
@@ -110,7 +116,9 @@ func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testin
 		t.Errorf("a right in a namespace needs none: %v, %v", ok, err)
 	}
 	here := c.cache.(spaces)
-	here.wide = []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: "any"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "oidc:a"}}}}
+	here.wide = []rbacv1.ClusterRoleBinding{
+		{RoleRef: rbacv1.RoleRef{Name: "any"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "oidc:a"}}},
+	}
 	c.cache = here
 	clock.SetTime(clock.Now().Add(wideTTL))
 	if !may() || j.count() != 2 {

@@ -106,10 +106,12 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	changes := newFeed()
 	c := &Cluster{
 		usage: usages{clock: opts.Clock}, podEvents: newPodEvents(clients, kinds, changes.publish),
-		kinds: kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
+		kinds: kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes,
+		overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		turns: newTurns(clients.CoreV1().Secrets(opts.Namespace)), prefix: opts.Prefix, now: opts.Clock.Now,
-		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log), operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
+		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
+		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
 	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
 	c.signers, err = newSigners(own, clients, opts.Clock)

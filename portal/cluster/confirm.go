@@ -25,7 +25,9 @@ func deleteConfirmed(ctx context.Context, r resource, ref Ref, seen Seen, dryRun
 	if dryRun {
 		return nil
 	}
-	noted, err := retryOnConflict(ctx, r, ref, seen, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	noted, err := retryOnConflict(ctx, r, ref, seen, func(live *unstructured.Unstructured) (
+		*unstructured.Unstructured, error,
+	) {
 		return confirm(ctx, r, live, ref.Name)
 	})
 	if err != nil {
@@ -39,8 +41,12 @@ func deleteConfirmed(ctx context.Context, r resource, ref Ref, seen Seen, dryRun
 }
 
 // confirm sets the annotation of a confirmed deletion on exactly this version of an object; nil removes it.
-func confirm(ctx context.Context, r resource, live *unstructured.Unstructured, value any) (*unstructured.Unstructured, error) {
-	note := map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1alpha1.AnnotationConfirmDeletion: value}}}
+func confirm(ctx context.Context, r resource, live *unstructured.Unstructured, value any) (
+	*unstructured.Unstructured, error,
+) {
+	note := map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{v1alpha1.AnnotationConfirmDeletion: value},
+	}}
 	body, err := json.Marshal(bindTo(note, live))
 	if err != nil {
 		return nil, fmt.Errorf("writing the confirmation: %w", err)

@@ -26,7 +26,8 @@ func TestAnEditKeepsLabelsAndAnnotationsOfOthers(t *testing.T) {
 	for _, c := range []struct{ name, began, live, mine, labels, annotations string }{
 		{
 			"they paused it, I changed the spec", `{spec: {a: "1"}}`,
-			`{metadata: {annotations: {portico.dev/paused: "true", portico.dev/requested-by: them}}, spec: {a: "1"}}`, `{spec: {a: "2"}}`,
+			`{metadata: {annotations: {portico.dev/paused: "true", portico.dev/requested-by: them}}, spec: {a: "1"}}`,
+			`{spec: {a: "2"}}`,
 			"", "map[portico.dev/paused:true portico.dev/requested-by:them]",
 		},
 		{
@@ -38,7 +39,8 @@ func TestAnEditKeepsLabelsAndAnnotationsOfOthers(t *testing.T) {
 			`{metadata: {labels: {x: "1"}}, spec: {a: "2"}}`, "map[x:1]", "",
 		},
 		{
-			"both gave a label a value of their own", `{spec: {a: "1"}}`, `{metadata: {labels: {x: "1"}}, spec: {a: "1"}}`,
+			"both gave a label a value of their own", `{spec: {a: "1"}}`,
+			`{metadata: {labels: {x: "1"}}, spec: {a: "1"}}`,
 			`{metadata: {labels: {x: "2"}}, spec: {a: "2"}}`, "conflict", "",
 		},
 	} {
@@ -83,14 +85,16 @@ func TestAnEditOfAnOlderVersionTellsOfTheNewOne(t *testing.T) {
 	there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: 1}
 	s.answer = there.answers
 	began := Began{ETag: tag("u", 2), Object: bucketOf(t, `{spec: {providerRef: {name: a}}}`)}
-	mine := bucketOf(t, `{metadata: {name: logs, namespace: payments}, spec: {providerRef: {name: a}, region: eu-west-2}}`)
+	mine := bucketOf(
+		t, `{metadata: {name: logs, namespace: payments}, spec: {providerRef: {name: a}, region: eu-west-2}}`)
 	_, err := cl.Edit(t.Context(), dev, ref.Kind, began, mine, false)
 	if conflict := (*ChangedError)(nil); !errors.As(err, &conflict) || conflict.Now.GetGeneration() != 3 {
 		t.Errorf("an older version: %v", err)
 	}
 	began.ETag = tag("u", 3)
 	got, err := cl.Edit(t.Context(), dev, ref.Kind, began, mine, true)
-	if body, writes := there.written(t); err != nil || writes != 2 || got.Was.GetGeneration() != 3 || body["spec"].(map[string]any)["region"] != "eu-west-2" {
+	if body, writes := there.written(t); err != nil || writes != 2 || got.Was.GetGeneration() != 3 ||
+		body["spec"].(map[string]any)["region"] != "eu-west-2" {
 		t.Errorf("this version: %v after %d writes of %v, was %v", err, writes, body, got.Was)
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 // leaving returns the kinds whose objects can leave resources in AWS when they are deleted.
 func (c *Cluster) leaving() catalog.Catalog {
-	return slices.DeleteFunc(slices.Clone(c.kinds.Requestable()), func(k catalog.Kind) bool { return !k.Namespaced || !k.Has("deletionPolicy") })
+	return slices.DeleteFunc(slices.Clone(c.kinds.Requestable()), func(k catalog.Kind) bool {
+		return !k.Namespaced || !k.Has("deletionPolicy")
+	})
 }
 
 // Deleted returns what remains in AWS of the deleted objects of a namespace, for the kinds that the caller can list

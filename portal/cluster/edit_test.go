@@ -28,7 +28,10 @@ func (s *stands) answers(w http.ResponseWriter) {
 	if asked.Method != http.MethodGet && s.conflicts > 0 {
 		s.conflicts--
 		s.version++
-		reply(w, 409, metav1.Status{Status: "Failure", Code: 409, Reason: metav1.StatusReasonConflict, Message: "another version"})
+		reply(w, 409, metav1.Status{
+			Status: "Failure", Code: 409, Reason: metav1.StatusReasonConflict,
+			Message: "another version",
+		})
 		return
 	}
 	reply(w, 200, map[string]any{"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1", "metadata": map[string]any{
@@ -86,7 +89,9 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 			cl, ref := &Cluster{access: a, reader: s.reader(t), impersonator: w}, bucketRef(t)
 			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
 			s.answer = there.answers
-			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "a"}}}}
+			obj := &unstructured.Unstructured{
+				Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": "a"}}},
+			}
 			obj.SetNamespace("payments")
 			obj.SetName("logs")
 			obj.SetUID(types.UID(c.uid))

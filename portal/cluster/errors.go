@@ -48,8 +48,9 @@ func (e *ForbiddenError) Error() string {
 type ToolError struct{ Namespace string }
 
 func (e *ToolError) Error() string {
-	return "ServiceAccounts of namespace " + e.Namespace + " may neither change anything through Portico nor read logs: ask a platform admin " +
-		"to bind the ClusterRole portico-tools there, as the admin guide says under \"Let tools in\""
+	return "ServiceAccounts of namespace " + e.Namespace + " may neither change anything through Portico nor read " +
+		"logs: ask a platform admin to bind the ClusterRole portico-tools there, as the admin guide says under \"Let " +
+		"tools in\""
 }
 
 // ChangedError reports that the object is no longer the version that the caller wanted to change. Now is the current

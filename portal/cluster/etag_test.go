@@ -14,14 +14,17 @@ func TestETagsTellOfWhatUsersWrite(t *testing.T) {
 		obj.SetGeneration(int64(n.(float64)))
 		return ETag(obj)
 	}
-	base := of(`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d}}, spec: {}, status: {ready: false}}`)
+	base := of(
+		`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d}}, spec: {}, status: {ready: false}}`)
 	for name, c := range map[string]struct {
 		object  string
 		same    bool
 		another bool // object
 	}{
-		"the status":               {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d}}, spec: {}, status: {ready: true}}`, true, false},
-		"what machines annotate":   {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d, portico.dev/requested-by: x, kubectl.kubernetes.io/last-applied-configuration: old}}}`, true, false},
+		"the status": {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d}}, spec: {}, status: {ready: true}}`, true, false},
+		"what machines annotate": {
+			`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d, portico.dev/requested-by: x, kubectl.kubernetes.io/last-applied-configuration: old}}}`, true, false,
+		},
 		"the spec":                 {`{metadata: {uid: u, generation: 4, labels: {a: b}, annotations: {c: d}}}`, false, false},
 		"a label":                  {`{metadata: {uid: u, generation: 3, labels: {a: c}, annotations: {c: d}}}`, false, false},
 		"an annotation more":       {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d, portico.dev/paused: "true"}}}`, false, false},
@@ -35,7 +38,8 @@ func TestETagsTellOfWhatUsersWrite(t *testing.T) {
 			}
 		})
 	}
-	if tag := ETag(&unstructured.Unstructured{Object: map[string]any{}}); strings.Count(tag, `"`) != 2 || !strings.HasSuffix(tag, `"`) {
+	if tag := ETag(&unstructured.Unstructured{Object: map[string]any{}}); strings.Count(tag, `"`) != 2 ||
+		!strings.HasSuffix(tag, `"`) {
 		t.Errorf("not an entity tag: %s", tag)
 	}
 }
@@ -46,7 +50,8 @@ func TestETagsComeBackThroughProxies(t *testing.T) {
 	tag := ETag(obj)
 	bare := strings.Trim(tag, `"`)
 	for _, sent := range []string{
-		tag, "W/" + tag, bare, `W/"` + bare + `-gzip"`, `"` + bare + `--gzip"`, `"` + bare + `;br"`, `"another", W/` + tag,
+		tag, "W/" + tag, bare, `W/"` + bare + `-gzip"`, `"` + bare + `--gzip"`, `"` + bare + `;br"`, `"another", W/` +
+			tag,
 	} {
 		for _, specOnly := range []bool{false, true} {
 			if !(Seen{ETag: sent, SpecOnly: specOnly}).isVersion(obj) {

@@ -20,14 +20,18 @@ type teamRules struct {
 
 // Guardrails returns the guardrails of the namespace's Team. The caller needs the right to create or list objects of
 // the kind there.
-func (c *Cluster) Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error) {
+func (c *Cluster) Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (
+	guardrails.Limits, error,
+) {
 	team, err := c.teamFor(ctx, id, k, namespace)
 	return team.limits(), err
 }
 
 // Defaults returns the defaults for new objects of the namespace's Team. The caller needs the right to create or list
 // objects of the kind there.
-func (c *Cluster) Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error) {
+func (c *Cluster) Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (
+	v1alpha1.TeamDefaults, error,
+) {
 	team, err := c.teamFor(ctx, id, k, namespace)
 	return team.defaults(), err
 }

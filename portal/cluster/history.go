@@ -32,14 +32,17 @@ type Version struct {
 // History returns the versions of obj that the operator recorded, newest first. The caller needs the right to get the
 // object, and none to the ControllerRevisions that hold the versions: they contain nothing that the object did not.
 // They are read from the API server and not cached, because few callers need them.
-func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *unstructured.Unstructured) ([]Version, error) {
+func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *unstructured.Unstructured) (
+	[]Version, error,
+) {
 	if err := c.RequireOne(ctx, id, "get", ref); err != nil || ref.Namespace == "" {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	list, err := c.client.AppsV1().ControllerRevisions(ref.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: v1alpha1.LabelHistoryOf + "=" + string(obj.GetUID()), ResourceVersion: "0", // from the API server's own cache
+		// from the API server's own cache
+		LabelSelector: v1alpha1.LabelHistoryOf + "=" + string(obj.GetUID()), ResourceVersion: "0",
 	})
 	if err != nil {
 		return nil, &UnavailableError{Doing: "reading the history of " + ref.Kind.Name + " " + ref.Name, Cause: err}
@@ -70,8 +73,9 @@ func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *u
 
 func versionOf(r *appsv1.ControllerRevision) (Version, error) {
 	v := Version{
-		Generation: r.Revision, By: r.Annotations[v1alpha1.AnnotationChangedBy], With: r.Annotations[v1alpha1.AnnotationChangedWith],
-		At: r.CreationTimestamp.Time, recorded: r.CreationTimestamp.Time,
+		Generation: r.Revision, By: r.Annotations[v1alpha1.AnnotationChangedBy],
+		With: r.Annotations[v1alpha1.AnnotationChangedWith],
+		At:   r.CreationTimestamp.Time, recorded: r.CreationTimestamp.Time,
 		noted: r.Annotations[v1alpha1.AnnotationChangedGeneration] == strconv.FormatInt(r.Revision, 10),
 	}
 	if at, err := time.Parse(time.RFC3339, r.Annotations[v1alpha1.AnnotationChangedAt]); err == nil {

@@ -24,7 +24,9 @@ func recorded(owner types.UID, generation int64, minutes int) *appsv1.Controller
 	nine := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "payments", Name: fmt.Sprintf("portico-%s-%d", owner, generation), Labels: map[string]string{v1alpha1.LabelHistoryOf: "u"},
+			Namespace: "payments", Name: fmt.Sprintf("portico-%s-%d", owner, generation), Labels: map[string]string{
+				v1alpha1.LabelHistoryOf: "u",
+			},
 			CreationTimestamp: metav1.Time{Time: nine.Add(time.Hour)},
 			OwnerReferences:   []metav1.OwnerReference{{UID: owner, Controller: new(true)}},
 			Annotations: map[string]string{
@@ -39,7 +41,8 @@ func recorded(owner types.UID, generation int64, minutes int) *appsv1.Controller
 func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("S3Bucket")
 	j, a, _ := newJudge(t)
-	client := fake.NewClientset(recorded("u", 9, 1), recorded("u", 10, 5), recorded("u", 12, 5), recorded("forged", 11, 3))
+	client := fake.NewClientset(recorded("u", 9, 1), recorded("u", 10, 5), recorded("u", 12, 5),
+		recorded("forged", 11, 3))
 	c := &Cluster{access: a, client: client}
 	obj := &unstructured.Unstructured{}
 	obj.SetUID("u")
@@ -50,7 +53,8 @@ func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 	}
 	got := ""
 	for _, v := range all {
-		got += fmt.Sprintf("%d %s %q %s %v; ", v.Generation, v.By, v.With, v.At.Format(time.TimeOnly), v.Spec["days"].(int64))
+		got += fmt.Sprintf("%d %s %q %s %v; ", v.Generation, v.By, v.With, v.At.Format(time.TimeOnly),
+			v.Spec["days"].(int64))
 	}
 	// No field manager owns the removal in version 12, so it has the time at which it was recorded.
 	const want = `12 oidc:jane "" 10:00:00 12; 10 oidc:jane "kubectl-edit" 09:05:00 10; 9 oidc:jane "kubectl-edit" 09:01:00 9; `
@@ -59,13 +63,17 @@ func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 	}
 	noted := recorded("u", 13, 5)
 	noted.Annotations[v1alpha1.AnnotationChangedGeneration] = "13"
-	if _, err := client.AppsV1().ControllerRevisions("payments").Create(t.Context(), noted, metav1.CreateOptions{}); err != nil {
+	if _, err := client.AppsV1().ControllerRevisions("payments").Create(
+		t.Context(), noted, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := c.History(t.Context(), dev, ref, obj); err != nil || all[0].With != "kubectl-edit" || all[0].At != all[0].recorded {
+	if all, err := c.History(t.Context(), dev, ref, obj); err != nil || all[0].With != "kubectl-edit" ||
+		all[0].At != all[0].recorded {
 		t.Errorf("admission has seen who took a field away: %+v, %v", all, err)
 	}
-	client.PrependReactor("list", "controllerrevisions", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no route") })
+	client.PrependReactor("list", "controllerrevisions", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no route")
+	})
 	if _, err := c.History(t.Context(), dev, ref, obj); !errors.As(err, new(*UnavailableError)) {
 		t.Errorf("what cannot be read: %v", err)
 	}
@@ -74,7 +82,8 @@ func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 		return r.ResourceAttributes.Namespace == "search"
 	}
 	ref.Namespace = "refunds"
-	if _, err := c.History(t.Context(), dev, ref, obj); !errors.As(err, new(*ForbiddenError)) || len(client.Actions()) != 0 {
+	if _, err := c.History(t.Context(), dev, ref, obj); !errors.As(err, new(*ForbiddenError)) ||
+		len(client.Actions()) != 0 {
 		t.Errorf("without the right: %v, and %v", err, client.Actions())
 	}
 }

@@ -25,7 +25,9 @@ const (
 // CheckHostname returns whether the namespace could use a hostname. Like HostnameGrant it is for callers who can create
 // or list hostname requests there; they need no right to claims. The holder of a hostname is shown only to callers who
 // can get hostname requests in the holder's namespace.
-func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
+func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
+	availability.Answer, error,
+) {
 	grant, err := c.HostnameGrant(ctx, id, namespace)
 	if err != nil {
 		return availability.Answer{}, err
@@ -53,7 +55,9 @@ func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace
 }
 
 // HostnameGrant returns which hostnames the namespace can use, nil if none.
-func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
+func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (
+	*v1alpha1.HostnameGrantSpec, error,
+) {
 	kind, err := c.kind(hostnameKind)
 	if err != nil {
 		return nil, err
@@ -136,7 +140,9 @@ func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catal
 }
 
 // claimed reads hostnames from the cache without an access check.
-func (c *Cluster) claimed(ctx context.Context, name, namespace string, read func(*unstructured.Unstructured) availability.Claim) ([]availability.Claim, error) {
+func (c *Cluster) claimed(ctx context.Context, name, namespace string,
+	read func(*unstructured.Unstructured) availability.Claim,
+) ([]availability.Claim, error) {
 	kind, err := c.kind(name)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,8 @@ func hostnameCluster(t *testing.T, allow ...string) *Cluster {
 	j, a, _ := newJudge(t)
 	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
 		at := r.ResourceAttributes
-		return strings.Contains("|"+strings.Join(allow, "|")+"|", "|"+strings.TrimSpace(at.Verb+" "+at.Resource+" "+at.Namespace)+"|")
+		return strings.Contains("|"+strings.Join(allow, "|")+"|",
+			"|"+strings.TrimSpace(at.Verb+" "+at.Resource+" "+at.Namespace)+"|")
 	}
 	s := shelf{}
 	if err := yaml.Unmarshal([]byte(hostnameObjects), &s.objects); err != nil {
@@ -61,7 +62,8 @@ func hostnameCluster(t *testing.T, allow ...string) *Cluster {
 }
 
 func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
-	const create, list, theirs = "create gatewayhostnamerequests payments", "list gatewayhostnamerequests payments", "get gatewayhostnamerequests search"
+	const create, list, theirs = "create gatewayhostnamerequests payments", "list gatewayhostnamerequests payments",
+		"get gatewayhostnamerequests search"
 	for name, c := range map[string]struct {
 		allow     []string
 		hostname  string
@@ -69,20 +71,28 @@ func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
 		holder    availability.Holder
 		forbidden bool
 	}{
-		"nobody has it, so that it is free":            {[]string{create}, "new.example.com", availability.Free, availability.Holder{}, false},
-		"another team has it, and is not told of":      {[]string{create}, "find.example.com", availability.Taken, availability.Holder{}, false},
-		"another team that the caller may look into":   {[]string{create, theirs}, "find.example.com", availability.Taken, availability.Holder{Namespace: "search", Name: "find"}, false},
-		"the caller can list claims, and not get":      {[]string{create, "list domainclaims"}, "find.example.com", availability.Taken, availability.Holder{}, false},
-		"it overlaps with another team's":              {[]string{list}, "*.example.com", availability.Overlaps, availability.Holder{}, false},
-		"the team's own, which is not claimed yet":     {[]string{create, "get gatewayhostnamerequests payments"}, "soon.example.com", availability.Yours, availability.Holder{Namespace: "payments", Name: "soon"}, false},
+		"nobody has it, so that it is free":          {[]string{create}, "new.example.com", availability.Free, availability.Holder{}, false},
+		"another team has it, and is not told of":    {[]string{create}, "find.example.com", availability.Taken, availability.Holder{}, false},
+		"another team that the caller may look into": {[]string{create, theirs}, "find.example.com", availability.Taken, availability.Holder{Namespace: "search", Name: "find"}, false},
+		"the caller can list claims, and not get":    {[]string{create, "list domainclaims"}, "find.example.com", availability.Taken, availability.Holder{}, false},
+		"it overlaps with another team's":            {[]string{list}, "*.example.com", availability.Overlaps, availability.Holder{}, false},
+		"the team's own, which is not claimed yet": {
+			[]string{create, "get gatewayhostnamerequests payments"},
+			"soon.example.com", availability.Yours,
+			availability.Holder{Namespace: "payments", Name: "soon"},
+			false,
+		},
 		"the team's own, which the caller may not get": {[]string{create}, "soon.example.com", availability.Yours, availability.Holder{}, false},
 		"another team has asked, and claimed nothing":  {[]string{create}, "later.example.com", availability.Free, availability.Holder{}, false},
 		"somebody who may neither create nor list":     {[]string{theirs, "get gatewayhostnamerequests payments"}, "new.example.com", "", availability.Holder{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := hostnameCluster(t, c.allow...).CheckHostname(t.Context(), dev, "payments", availability.Query{Hostname: c.hostname})
+			got, err := hostnameCluster(t, c.allow...).CheckHostname(t.Context(), dev, "payments", availability.Query{
+				Hostname: c.hostname,
+			})
 			var forbidden *ForbiddenError
-			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden || got.State != c.state || got.Holder != c.holder {
+			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden || got.State != c.state ||
+				got.Holder != c.holder {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if strings.Contains(got.Message, "search") {
@@ -103,7 +113,8 @@ func TestGrantsCountByTheirName(t *testing.T) {
 
 func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
 	var forbidden *ForbiddenError
-	if _, err := hostnameCluster(t, "list domainclaims payments").Features(t.Context(), auth.Identity{Username: "oidc:dev"}); !errors.As(err, &forbidden) {
+	if _, err := hostnameCluster(t, "list domainclaims payments").Features(
+		t.Context(), auth.Identity{Username: "oidc:dev"}); !errors.As(err, &forbidden) {
 		t.Errorf("%v", err)
 	}
 }

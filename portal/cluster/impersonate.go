@@ -34,7 +34,9 @@ type impersonator struct {
 	tokens    *tokens           // of the impersonator
 }
 
-func newImpersonator(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*impersonator, error) {
+func newImpersonator(own *rest.Config, client kubernetes.Interface, account types.NamespacedName,
+	c clock.PassiveClock,
+) (*impersonator, error) {
 	bare := rest.AnonymousClientConfig(own)
 	bare.QPS = -1
 	bare.Wrap(tracing.Transport)
@@ -127,10 +129,14 @@ func (w *warnings) all() []string {
 
 // resource is the part of a dynamic client that writes need.
 type resource interface {
-	Get(ctx context.Context, name string, options metav1.GetOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Create(ctx context.Context, obj *unstructured.Unstructured, options metav1.CreateOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Update(ctx context.Context, obj *unstructured.Unstructured, options metav1.UpdateOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Get(ctx context.Context, name string, options metav1.GetOptions, subresources ...string) (
+		*unstructured.Unstructured, error)
+	Create(ctx context.Context, obj *unstructured.Unstructured, options metav1.CreateOptions, subresources ...string) (
+		*unstructured.Unstructured, error)
+	Update(ctx context.Context, obj *unstructured.Unstructured, options metav1.UpdateOptions, subresources ...string) (
+		*unstructured.Unstructured, error)
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, options metav1.PatchOptions,
+		subresources ...string) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
 }
 
@@ -142,7 +148,9 @@ type acting struct {
 }
 
 // Get returns the object.
-func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
+func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (
+	*unstructured.Unstructured, error,
+) {
 	return a.read(ctx)
 }
 

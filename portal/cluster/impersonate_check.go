@@ -33,7 +33,8 @@ func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(kind.GVK())
 	obj.SetName("impersonation-probe")
-	_, err = in(client, Ref{Kind: kind, Namespace: metav1.NamespaceDefault}).Create(ctx, obj, metav1.CreateOptions{DryRun: dryRunOf(true)})
+	_, err = in(client, Ref{Kind: kind, Namespace: metav1.NamespaceDefault}).Create(
+		ctx, obj, metav1.CreateOptions{DryRun: dryRunOf(true)})
 	return c.impersonator.problemsOf(err)
 }
 

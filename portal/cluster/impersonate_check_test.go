@@ -31,7 +31,8 @@ func TestWhatNobodysWriteTells(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems, err := w.problemsOf(c.answer)
-			if (err != nil) != c.fails || (len(problems) > 0) != (c.says != "") || c.says != "" && problems[0].Says != c.says {
+			if (err != nil) != c.fails || (len(problems) > 0) != (c.says != "") ||
+				c.says != "" && problems[0].Says != c.says {
 				t.Errorf("%v, %v", problems, err)
 			}
 		})

@@ -71,15 +71,19 @@ func newTestImpersonator(t *testing.T) (*impersonator, *apiserver, *clocktesting
 	s.url = srv.URL
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	client := fake.NewClientset()
-	client.PrependReactor("create", "serviceaccounts/token", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("create", "serviceaccounts/token", func(a clienttesting.Action) (
+		bool, runtime.Object, error,
+	) {
 		s.minted++
 		seconds := *a.(clienttesting.CreateAction).GetObject().(*authenticationv1.TokenRequest).Spec.ExpirationSeconds
 		return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{
-			Token: "token-" + string(rune('0'+s.minted)), ExpirationTimestamp: metav1.NewTime(clock.Now().Add(time.Duration(seconds) * time.Second)),
+			Token: "token-" + string(rune('0'+s.minted)), ExpirationTimestamp: metav1.NewTime(
+				clock.Now().Add(time.Duration(seconds) * time.Second)),
 		}}, s.mintErr
 	})
 	// The portal's own credentials must not be sent with users' requests.
-	w, err := newImpersonator(&rest.Config{Host: srv.URL, BearerToken: "own", Username: "own", Password: "own"}, client, impersonatorAccount, clock)
+	w, err := newImpersonator(&rest.Config{Host: srv.URL, BearerToken: "own", Username: "own", Password: "own"}, client,
+		impersonatorAccount, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,10 +118,14 @@ func TestWriterActsAsTheCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := s.seen[0].Header
-	if h.Get("Impersonate-User") != "oidc:dev" || !slices.Equal(h.Values("Impersonate-Group"), dev.Groups) || h.Get("Authorization") != "Bearer token-1" {
+	if h.Get("Impersonate-User") != "oidc:dev" || !slices.Equal(h.Values("Impersonate-Group"), dev.Groups) ||
+		h.Get("Authorization") != "Bearer token-1" {
 		t.Errorf("headers %v", h)
 	}
-	if err := get(auth.Identity{Username: "system:serviceaccount:ci:bot", Groups: []string{"system:serviceaccounts"}, ServiceAccount: true}); err != nil {
+	if err := get(auth.Identity{
+		Username: "system:serviceaccount:ci:bot", Groups: []string{"system:serviceaccounts"},
+		ServiceAccount: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	h = s.seen[1].Header
@@ -159,7 +167,12 @@ func TestWriterSendsNothingWithoutAToken(t *testing.T) {
 
 func TestWriterRefusesIdentities(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
-	for _, id := range []auth.Identity{{}, {Groups: []string{"oidc:a"}}, {Username: "system:admin"}, {Username: "a", Groups: []string{"system:masters"}}} {
+	for _, id := range []auth.Identity{
+		{},
+		{Groups: []string{"oidc:a"}},
+		{Username: "system:admin"},
+		{Username: "a", Groups: []string{"system:masters"}},
+	} {
 		if c, _, err := w.clientFor(id); err == nil || c != nil {
 			t.Errorf("%+v: %v", id, err)
 		}
@@ -193,7 +206,8 @@ func TestExplain(t *testing.T) {
 	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	resource := schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
 	refusal := apierrors.NewForbidden(resource, "x", errors.New("exceeded quota: buckets"))
-	if err := c.explain(t.Context(), dev, listing, refusal); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
+	if err := c.explain(t.Context(), dev, listing, refusal); !apierrors.IsForbidden(err) ||
+		!strings.Contains(err.Error(), "exceeded quota") {
 		t.Errorf("a quota: %v", err)
 	}
 	j.allow = func(_ authorizationv1.SubjectAccessReviewSpec) bool { return false }
@@ -202,16 +216,22 @@ func TestExplain(t *testing.T) {
 		t.Errorf("no right: %v", err)
 	}
 	var unavailable *UnavailableError
-	ours := apierrors.NewForbidden(resource, "x", errors.New(`User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:create resource`))
-	for reason, err := range map[string]error{"impersonation refused": ours, "token refused": apierrors.NewUnauthorized("no"), "no connection": errors.New("dial")} {
-		if err := c.explain(t.Context(), dev, listing, err); !errors.As(err, &unavailable) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+	ours := apierrors.NewForbidden(
+		resource, "x", errors.New(
+			`User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:create resource`))
+	for reason, err := range map[string]error{"impersonation refused": ours, "token refused": apierrors.NewUnauthorized(
+		"no"), "no connection": errors.New("dial")} {
+		if err := c.explain(t.Context(), dev, listing, err); !errors.As(err, &unavailable) ||
+			apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
 	tool := auth.Identity{Username: "system:serviceaccount:payments:ci", ServiceAccount: true}
-	outside := apierrors.NewForbidden(schema.GroupResource{Group: "authentication.k8s.io", Resource: "serviceaccounts"}, "ci", errors.New("no"))
+	outside := apierrors.NewForbidden(schema.GroupResource{Group: "authentication.k8s.io", Resource: "serviceaccounts"},
+		"ci", errors.New("no"))
 	var refusesServiceAccount *ToolError
-	if err := c.explain(t.Context(), tool, listing, outside); !errors.As(err, &refusesServiceAccount) || refusesServiceAccount.Namespace != "payments" || outcomeOf(err) != auth.Forbidden {
+	if err := c.explain(t.Context(), tool, listing, outside); !errors.As(err, &refusesServiceAccount) ||
+		refusesServiceAccount.Namespace != "payments" || outcomeOf(err) != auth.Forbidden {
 		t.Errorf("a ServiceAccount that nobody let in: %v", err)
 	}
 	if err := c.explain(t.Context(), tool, listing, ours); !errors.As(err, &unavailable) {
@@ -220,7 +240,8 @@ func TestExplain(t *testing.T) {
 	if err := c.explain(t.Context(), dev, listing, &ChangedError{}); errors.As(err, &unavailable) {
 		t.Error(err)
 	}
-	if err := c.explain(t.Context(), dev, listing, apierrors.NewAlreadyExists(resource, "x")); !apierrors.IsAlreadyExists(err) {
+	if err := c.explain(t.Context(), dev, listing, apierrors.NewAlreadyExists(
+		resource, "x")); !apierrors.IsAlreadyExists(err) {
 		t.Error(err)
 	}
 }
@@ -229,22 +250,28 @@ func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 	live := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{
 			"name": "x", "uid": "u", "resourceVersion": "7", "finalizers": []any{"f"},
-			"annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"},
+			"annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "me", lastApplied: "{}", "gone": "1"},
+			"labels":      map[string]any{"gone": "1"},
 		},
 		"spec": map[string]any{"a": "1"}, "status": map[string]any{"ready": true},
 	}}
 	wanted := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": "x", "annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "forged", "mine": "1"}}, "spec": map[string]any{"a": "2"},
+		"metadata": map[string]any{
+			"name": "x", "annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "forged", "mine": "1"},
+		},
+		"spec":   map[string]any{"a": "2"},
 		"status": map[string]any{"ready": false},
 	}}
 	got := withUsersPart(live, wanted)
-	if a := got.GetAnnotations(); a[v1alpha1.AnnotationRequestedBy] != "me" || a[lastApplied] != "{}" || a["mine"] != "1" || a["gone"] != "" {
+	if a := got.GetAnnotations(); a[v1alpha1.AnnotationRequestedBy] != "me" || a[lastApplied] != "{}" ||
+		a["mine"] != "1" || a["gone"] != "" {
 		t.Errorf("annotations %v", a)
 	}
 	if got.GetResourceVersion() != "7" || len(got.GetFinalizers()) != 1 || len(got.GetLabels()) != 0 {
 		t.Errorf("metadata %v", got.Object["metadata"])
 	}
-	if ready, _, _ := unstructured.NestedBool(got.Object, "status", "ready"); !ready || got.Object["spec"].(map[string]any)["a"] != "2" {
+	if ready, _, _ := unstructured.NestedBool(got.Object, "status", "ready"); !ready ||
+		got.Object["spec"].(map[string]any)["a"] != "2" {
 		t.Errorf("%v", got.Object)
 	}
 }

@@ -66,7 +66,10 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.watchKind(ctx, "namespaces", namespaceMeta(), toolscache.ResourceEventHandlerFuncs{}); err != nil {
 		return err
 	}
-	for what, obj := range map[string]client.Object{"clusterrolebindings": &rbacv1.ClusterRoleBinding{}, "rolebindings, for rights": &rbacv1.RoleBinding{}} {
+	for what, obj := range map[string]client.Object{
+		"clusterrolebindings":      &rbacv1.ClusterRoleBinding{},
+		"rolebindings, for rights": &rbacv1.RoleBinding{},
+	} {
 		if err := c.watchKind(ctx, what, obj, c.access.onBindings()); err != nil {
 			return err
 		}
@@ -82,7 +85,9 @@ func (c *Cluster) watch(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) watchKind(ctx context.Context, what string, obj client.Object, handler toolscache.ResourceEventHandler) error {
+func (c *Cluster) watchKind(ctx context.Context, what string, obj client.Object,
+	handler toolscache.ResourceEventHandler,
+) error {
 	inf, err := c.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", what, err)

@@ -18,9 +18,12 @@ const (
 
 // repeated are the fields whose values thousands of objects have in common.
 var repeated = map[string]bool{
-	"apiVersion": true, "kind": true, "namespace": true, "type": true, "status": true, "reason": true, "message": true, "accountID": true, "region": true,
-	"deletionPolicy": true, "lastTransitionTime": true, "creationTimestamp": true, "firstReadyTime": true, "lastSyncTime": true, "image": true,
-	v1alpha1.AnnotationRequestedBy: true, v1alpha1.AnnotationChangedBy: true, v1alpha1.AnnotationChangedWith: true, v1alpha1.AnnotationChangedGeneration: true,
+	"apiVersion": true, "kind": true, "namespace": true, "type": true, "status": true, "reason": true, "message": true,
+	"accountID": true, "region": true,
+	"deletionPolicy": true, "lastTransitionTime": true, "creationTimestamp": true, "firstReadyTime": true,
+	"lastSyncTime": true, "image": true,
+	v1alpha1.AnnotationRequestedBy: true, v1alpha1.AnnotationChangedBy: true, v1alpha1.AnnotationChangedWith: true,
+	v1alpha1.AnnotationChangedGeneration: true,
 }
 
 // texts are strings that cached objects share: field names, of which each object has a hundred, and some values. The

@@ -42,7 +42,8 @@ func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podl
 		return nil, err
 	}
 	ended := auth.NoteLogRead(ctx, auth.LogRead{
-		Namespace: q.Namespace, Pod: q.Pod, Container: q.Container, Follow: q.Follow, Outcome: outcomeOf(err), AuditID: sent.auditID(),
+		Namespace: q.Namespace, Pod: q.Pod, Container: q.Container, Follow: q.Follow, Outcome: outcomeOf(err),
+		AuditID: sent.auditID(),
 	})
 	if err != nil {
 		return nil, err
@@ -52,7 +53,9 @@ func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podl
 }
 
 // openLog opens a log; done must be called after reading.
-func (c *Cluster) openLog(ctx context.Context, id auth.Identity, q LogQuery) (body io.ReadCloser, done func(), err error) {
+func (c *Cluster) openLog(ctx context.Context, id auth.Identity, q LogQuery) (
+	body io.ReadCloser, done func(), err error,
+) {
 	api, err := c.impersonator.streamsFor(id)
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +80,9 @@ func (c *Cluster) openLog(ctx context.Context, id auth.Identity, q LogQuery) (bo
 
 // reading bounds the time of reading a log and how many the caller reads at once; a followed log is bounded by its
 // stream.
-func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (context.Context, context.CancelFunc, error) {
+func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (
+	context.Context, context.CancelFunc, error,
+) {
 	if q.Follow {
 		ctx, cancel := context.WithCancel(ctx)
 		return ctx, cancel, nil

@@ -15,9 +15,14 @@ func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
 		names:  []string{"bound", "default", "kube-public", "kube-system", "labelled", "payments", "portico-gateways", "portico-system", "search"},
 		labels: map[string]map[string]string{"labelled": {"portico.dev/team": ""}, "default": {"team": "yes"}},
 		bound:  map[string]rbacv1.Subject{"bound": somebody, "kube-system": somebody, "portico-system": somebody},
-		roles:  map[string]string{"bound": "portico-viewer", "kube-system": "extension-apiserver-authentication-reader", "portico-system": "portico-operator"},
+		roles: map[string]string{
+			"bound": "portico-viewer", "kube-system": "extension-apiserver-authentication-reader",
+			"portico-system": "portico-operator",
+		},
 	}
-	for _, at := range []struct{ kind, namespace string }{{"poolgateways", "portico-gateways"}, {"hostnamegrants", "payments"}} {
+	for _, at := range []struct{ kind, namespace string }{
+		{"poolgateways", "portico-gateways"}, {"hostnamegrants", "payments"},
+	} {
 		k, _ := c.kinds.ByPlural(at.kind)
 		c.counting(k, c.feed.objects(k)).OnAdd(named(at.namespace, "1"), true)
 	}
@@ -30,7 +35,9 @@ func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
 // Rights in one namespace count there, whatever its name is.
 func TestWhoHasRightsInANamespaceSeesItWhateverItIs(t *testing.T) {
 	c, _ := overseen(t, "list s3buckets kube-system")
-	c.cache = spaces{names: []string{"kube-system", "search"}, bound: map[string]rbacv1.Subject{"kube-system": {Kind: "User", Name: dev.Username}}}
+	c.cache = spaces{names: []string{"kube-system", "search"}, bound: map[string]rbacv1.Subject{
+		"kube-system": {Kind: "User", Name: dev.Username},
+	}}
 	if names, err := c.Namespaces(t.Context(), dev); err != nil || !slices.Equal(names, []string{"kube-system"}) {
 		t.Errorf("%q, %v", names, err)
 	}

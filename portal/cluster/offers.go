@@ -19,7 +19,9 @@ const longestOfferPath = 2000
 // Offers returns the values that an AWS account has for a field of a request, to a caller who can create or change
 // objects of the kind in the namespace; others get a *ForbiddenError. Hosted zones are restricted to those that the
 // team's grant allows.
-func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error) {
+func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (
+	operator.Offers, error,
+) {
 	may, err := c.Can(ctx, id, "update", k, q.Namespace)
 	if err == nil && !may {
 		err = c.access.require(ctx, id, RightTo("create", k, q.Namespace))

@@ -21,7 +21,9 @@ const account = "portico-portal"
 
 // Checks returns the operator's checks of obj, to a caller who can get obj; others get a *ForbiddenError. If the
 // operator does not answer, they are unknown, and that is no error.
-func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
+func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (
+	operator.Checks, error,
+) {
 	kind, ok := c.kinds.ByName(obj.GetKind())
 	if !ok {
 		return operator.Checks{}, fmt.Errorf("checks of %s %s: there is no such kind", obj.GetKind(), obj.GetName())
@@ -31,7 +33,8 @@ func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructure
 		return operator.Checks{}, err
 	}
 	return c.operator.Of(ctx, operator.Object{
-		Kind: kind.Name, Namespace: ref.Namespace, Name: ref.Name, UID: string(obj.GetUID()), Version: obj.GetResourceVersion(),
+		Kind: kind.Name, Namespace: ref.Namespace, Name: ref.Name, UID: string(obj.GetUID()),
+		Version: obj.GetResourceVersion(),
 	}), nil
 }
 

@@ -22,7 +22,9 @@ func TestTheOperatorGetsATokenForItself(t *testing.T) {
 	client := fake.NewClientset()
 	var asked []*authenticationv1.TokenRequest
 	var fail error
-	client.PrependReactor("create", "serviceaccounts/token", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("create", "serviceaccounts/token", func(a clienttesting.Action) (
+		bool, runtime.Object, error,
+	) {
 		create := a.(clienttesting.CreateActionImpl)
 		if create.Namespace != "portico-system" || create.Name != "portico-portal" {
 			t.Errorf("a token of %s/%s", create.Namespace, create.Name)
@@ -30,7 +32,8 @@ func TestTheOperatorGetsATokenForItself(t *testing.T) {
 		r := create.GetObject().(*authenticationv1.TokenRequest)
 		asked = append(asked, r)
 		return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{
-			Token: "token", ExpirationTimestamp: metav1.NewTime(clock.Now().Add(time.Duration(*r.Spec.ExpirationSeconds) * time.Second)),
+			Token: "token", ExpirationTimestamp: metav1.NewTime(
+				clock.Now().Add(time.Duration(*r.Spec.ExpirationSeconds) * time.Second)),
 		}}, fail
 	})
 	access := newOperatorAccess(client, "portico-system", clock)

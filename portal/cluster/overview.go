@@ -27,7 +27,9 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 // Rows returns the list rows of the objects that List returns, unsorted. They are shared and must not be changed.
 // Nothing is copied: it is for long lists of which a page shows a part. While the namespace has no objects of the kind,
 // a lost right to list it is noticed within emptyTTL.
-func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error) {
+func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (
+	[]*overview.Row, error,
+) {
 	at := overview.Place{Kind: k.Plural, Namespace: namespace}
 	if namespace != "" {
 		rows := c.overview.Rows(at, func(string) bool { return true })
@@ -72,7 +74,9 @@ func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind)
 
 // Unlisted returns, by namespace, the requestable kinds that the caller cannot list there; a namespace in which the
 // caller can list all of them is left out.
-func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
+func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (
+	map[string]catalog.Catalog, error,
+) {
 	out := map[string]catalog.Catalog{}
 	candidates, err := c.candidates(ctx, id)
 	if err != nil {
@@ -111,7 +115,9 @@ func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
 
 // places returns the places with objects that the caller can list. For each kind it checks the right in the whole
 // cluster first, and then in the candidate namespaces.
-func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, narrow []string, err error) {
+func (c *Cluster) places(ctx context.Context, id auth.Identity) (
+	shown map[overview.Place]bool, narrow []string, err error,
+) {
 	everywhere := map[string]bool{}
 	for _, k := range c.kinds {
 		if everywhere[k.Plural], err = c.Can(ctx, id, "list", k, ""); err != nil {

@@ -48,14 +48,17 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 	switch list := into.(type) {
 	case *metav1.PartialObjectMetadataList:
 		for _, n := range s.names {
-			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: s.labels[n]}})
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{
+				ObjectMeta: metav1.ObjectMeta{Name: n, Labels: s.labels[n]},
+			})
 		}
 	case *rbacv1.RoleBindingList:
 		for n, subject := range s.bound {
 			b := rbacv1.RoleBinding{
 				ObjectMeta: metav1.ObjectMeta{Namespace: n}, Subjects: []rbacv1.Subject{subject}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: s.roles[n]},
 			}
-			if wanted := opts[0].(client.MatchingFields); slices.Contains(indexNames(&b), wanted[bySubject]) || slices.Contains(indexOurRoles(&b), wanted[byOurRole]) {
+			if wanted := opts[0].(client.MatchingFields); slices.Contains(indexNames(&b), wanted[bySubject]) ||
+				slices.Contains(indexOurRoles(&b), wanted[byOurRole]) {
 				list.Items = append(list.Items, b)
 			}
 		}
@@ -63,7 +66,8 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 	case *rbacv1.ClusterRoleBindingList:
 		wanted := opts[0].(client.MatchingFields)
 		for _, b := range s.wide {
-			if slices.Contains(indexSubjects(&b), wanted[bySubject]) || slices.Contains(indexTeamSubjects(&b), wanted[byTeamSubject]) {
+			if slices.Contains(indexSubjects(&b), wanted[bySubject]) ||
+				slices.Contains(indexTeamSubjects(&b), wanted[byTeamSubject]) {
 				list.Items = append(list.Items, b)
 			}
 		}
@@ -72,7 +76,8 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 		var o client.ListOptions
 		o.ApplyOptions(opts)
 		for _, e := range s.events {
-			if (o.Namespace == "" || o.Namespace == e.Namespace) && o.FieldSelector.String() == eventController+"="+strings.Join(indexControllers(e), "") {
+			if (o.Namespace == "" || o.Namespace == e.Namespace) && o.FieldSelector.String() == eventController+"="+
+				strings.Join(indexControllers(e), "") {
 				list.Items = append(list.Items, *e)
 			}
 		}
@@ -96,7 +101,10 @@ func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 	}
 	group := rbacv1.Subject{Kind: "Group", Name: "oidc:a"}
 	bound := map[string]rbacv1.Subject{"idle": group, "payments": group, "search": {Kind: "User", Name: dev.Username}}
-	c := &Cluster{kinds: kinds, access: a, cache: spaces{names: []string{"idle", "payments", "search"}, bound: bound}, overview: overview.NewStore(), feed: newFeed()}
+	c := &Cluster{
+		kinds: kinds, access: a, cache: spaces{names: []string{"idle", "payments", "search"}, bound: bound},
+		overview: overview.NewStore(), feed: newFeed(),
+	}
 	for _, place := range []overview.Place{
 		{Kind: "s3buckets", Namespace: "payments"},
 		{Kind: "s3buckets", Namespace: "search"},
@@ -165,7 +173,8 @@ func TestKindsThatMayNotBeListedAreTold(t *testing.T) {
 	}
 	cluster, _ := overseen(t, append(but, "list sqsqueues search")...)
 	unlisted, err := cluster.Unlisted(t.Context(), dev, []string{"payments", "search"})
-	if err != nil || len(unlisted) != 1 || len(unlisted["payments"]) != 1 || unlisted["payments"][0].Plural != "sqsqueues" {
+	if err != nil || len(unlisted) != 1 || len(unlisted["payments"]) != 1 ||
+		unlisted["payments"][0].Plural != "sqsqueues" {
 		t.Errorf("%v, %v", unlisted, err)
 	}
 	o, err := cluster.Overview(t.Context(), dev)

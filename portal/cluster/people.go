@@ -58,13 +58,16 @@ type errand struct {
 func (c *Cluster) Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error) {
 	var out operatorapi.SecretList
 	_, err := c.ask(ctx, id, errand{
-		method: http.MethodGet, path: operatorapi.NamespaceSecretsPath(namespace), verb: "list", resource: secretsResource, namespace: namespace,
+		method: http.MethodGet, path: operatorapi.NamespaceSecretsPath(namespace), verb: "list",
+		resource: secretsResource, namespace: namespace,
 	}, &out)
 	return out, err
 }
 
 // SetSecret sets and removes values of a Secret, and creates the Secret if needed. Errors are as for Secrets.
-func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error) {
+func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, name string,
+	change operatorapi.SecretChange,
+) (operatorapi.Secret, error) {
 	var out operatorapi.Secret
 	_, err := c.ask(ctx, id, errand{
 		method: http.MethodPatch, path: operatorapi.SecretPath(namespace, name), body: change,
@@ -75,13 +78,18 @@ func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, na
 
 // DeleteSecret deletes a Secret whose values users set. A Secret in use is deleted only if confirm is its name. Errors
 // are as for Secrets.
-func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error) {
+func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (
+	operatorapi.Secret, error,
+) {
 	path := operatorapi.SecretPath(namespace, name)
 	if confirm != "" {
 		path += "?" + url.Values{"confirm": {confirm}}.Encode()
 	}
 	var out operatorapi.Secret
-	_, err := c.ask(ctx, id, errand{method: http.MethodDelete, path: path, verb: "delete", resource: secretsResource, namespace: namespace, name: name}, &out)
+	_, err := c.ask(ctx, id, errand{
+		method: http.MethodDelete, path: path, verb: "delete", resource: secretsResource,
+		namespace: namespace, name: name,
+	}, &out)
 	return out, err
 }
 
@@ -118,7 +126,10 @@ func (c *Cluster) ServesPeople(ctx context.Context) error {
 // toValues returns a right to the values of a Secret, or with an empty name of all Secrets. The resource exists in RBAC
 // only.
 func toValues(verb, namespace, name string) Right {
-	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace, object: name}
+	return Right{
+		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.ValuesResource, namespace: namespace,
+		object: name,
+	}
 }
 
 // MayValues reports whether the caller can do verb (create, update, list) with the values of the named Secret, or with
@@ -144,7 +155,9 @@ type Passwords struct {
 
 // Passwords returns which passwords of an object, whose connection details are in the Secret, the caller can see. It
 // decides what pages offer; the operator checks again.
-func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *unstructured.Unstructured, secret string) (may Passwords, err error) {
+func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *unstructured.Unstructured,
+	secret string,
+) (may Passwords, err error) {
 	if of.Kind.Name == v1alpha1.KindRDSInstance {
 		db := &v1alpha1.RDSInstance{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, db); err != nil {
@@ -156,11 +169,13 @@ func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *
 		if err != nil {
 			return may, err
 		}
-		if may.Object, err = c.access.allowed(ctx, id, onDatabase(operatorapi.MasterVerb, of)); may.Object || err != nil {
+		if may.Object, err = c.access.allowed(ctx, id, onDatabase(operatorapi.MasterVerb, of)); may.Object ||
+			err != nil {
 			return may, err
 		}
 	}
-	may.Object, err = c.access.allowed(ctx, id, Right{verb: "get", resource: secretsResource, namespace: of.Namespace, object: secret})
+	may.Object, err = c.access.allowed(
+		ctx, id, Right{verb: "get", resource: secretsResource, namespace: of.Namespace, object: secret})
 	return may, err
 }
 
@@ -171,7 +186,9 @@ func (c *Cluster) OwnUsers(ctx context.Context, database *unstructured.Unstructu
 	if !features.Known {
 		return false, "", nil
 	}
-	if !slices.ContainsFunc(features.Items, func(f operatorapi.Feature) bool { return f.Name == operatorapi.FeatureDatabases && f.On }) {
+	if !slices.ContainsFunc(features.Items, func(f operatorapi.Feature) bool {
+		return f.Name == operatorapi.FeatureDatabases && f.On
+	}) {
 		return false, "your platform team has to switch users of databases on", nil
 	}
 	db := &v1alpha1.RDSInstance{}
@@ -197,7 +214,10 @@ func (c *Cluster) ownAccess(ctx context.Context, id auth.Identity, of Ref) (v1al
 
 // onDatabase returns a right to sign in to a database, a resource that exists in RBAC only.
 func onDatabase(verb string, of Ref) Right {
-	return Right{verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource, namespace: of.Namespace, object: of.Name}
+	return Right{
+		verb: verb, group: operatorapi.ValuesGroup, resource: operatorapi.DatabaseResource,
+		namespace: of.Namespace, object: of.Name,
+	}
 }
 
 // OperatorAway is the message for an operator that does not answer.
@@ -207,30 +227,39 @@ const OperatorAway = "Portico's operator does not answer at the moment; try agai
 func (c *Cluster) ask(ctx context.Context, id auth.Identity, e errand, out any) (int, error) {
 	status, err := c.carry(ctx, id, e, out)
 	if e.verb != "list" {
-		auth.NoteWrite(ctx, auth.Write{Verb: e.verb, Resource: e.resource, Namespace: e.namespace, Name: e.name, Outcome: outcomeOf(err)})
+		auth.NoteWrite(ctx, auth.Write{
+			Verb: e.verb, Resource: e.resource, Namespace: e.namespace, Name: e.name,
+			Outcome: outcomeOf(err),
+		})
 	}
 	return status, err
 }
 
 func (c *Cluster) carry(ctx context.Context, id auth.Identity, e errand, out any) (int, error) {
 	told := func(status int, detail string) error {
-		return &PersonError{Status: status, Detail: detail, Verb: e.verb, Resource: e.resource, Namespace: e.namespace, Name: e.name}
+		return &PersonError{
+			Status: status, Detail: detail, Verb: e.verb, Resource: e.resource, Namespace: e.namespace,
+			Name: e.name,
+		}
 	}
 	if id.ServiceAccount {
-		return 0, told(http.StatusForbidden, "this is for people who sign in: a ServiceAccount works with Secrets by the API server, with rights of its own")
+		return 0, told(http.StatusForbidden, "this is for people who sign in: a ServiceAccount works with Secrets by "+
+			"the API server, with rights of its own")
 	}
 	token := auth.Token(ctx)
 	if token == "" {
 		return 0, told(http.StatusUnauthorized, "sign in again to confirm: the operator wants to see your own token")
 	}
 	status, err := c.operator.Do(ctx, operator.Errand{
-		Method: e.method, Path: e.path, Body: e.body, Token: token, Request: auth.RequestID(ctx), Address: auth.AddressOf(ctx),
+		Method: e.method, Path: e.path, Body: e.body, Token: token, Request: auth.RequestID(ctx),
+		Address: auth.AddressOf(ctx),
 	}, out)
 	if refused, ok := errors.AsType[*operator.RefusedError](err); ok {
 		return 0, told(refused.Status, refused.Detail)
 	}
 	if err != nil {
-		c.log.ErrorContext(ctx, "the operator could not be asked for a person", "error", err, "requestID", auth.RequestID(ctx))
+		c.log.ErrorContext(ctx, "the operator could not be asked for a person", "error", err, "requestID",
+			auth.RequestID(ctx))
 		return 0, told(http.StatusServiceUnavailable, OperatorAway)
 	}
 	return status, nil

@@ -26,7 +26,8 @@ func TestOnlyPeopleWithATokenOfTheirOwnAreCarried(t *testing.T) {
 			if !ok || said.Status != id.status || !strings.Contains(said.Error(), id.says) {
 				t.Errorf("%v", err)
 			}
-			if _, err := c.DeleteSecret(t.Context(), id.id, "payments", "shop", "shop"); err == nil || !strings.Contains(err.Error(), id.says) {
+			if _, err := c.DeleteSecret(t.Context(), id.id, "payments", "shop", "shop"); err == nil ||
+				!strings.Contains(err.Error(), id.says) {
 				t.Errorf("to delete: %v", err)
 			}
 		})
@@ -35,7 +36,8 @@ func TestOnlyPeopleWithATokenOfTheirOwnAreCarried(t *testing.T) {
 
 func TestWhatTheOperatorSaysHasAnOutcome(t *testing.T) {
 	for status, want := range map[int]auth.Outcome{
-		401: auth.Forbidden, 403: auth.Forbidden, 404: auth.Refused, 409: auth.Conflict, 413: auth.Refused, 422: auth.Refused, 501: auth.Failed, 503: auth.Failed,
+		401: auth.Forbidden, 403: auth.Forbidden, 404: auth.Refused, 409: auth.Conflict, 413: auth.Refused,
+		422: auth.Refused, 501: auth.Failed, 503: auth.Failed,
 	} {
 		if got := outcomeOf(&PersonError{Status: status}); got != want {
 			t.Errorf("%d: %s, want %s", status, got, want)

@@ -87,7 +87,8 @@ func (p *podEvents) longestUnseen() (oldest types.UID) {
 }
 
 func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
-	about, events := fields.OneTermEqualSelector(eventUID, string(pod.UID)).String(), p.client.CoreV1().Events(pod.Namespace)
+	about, events := fields.OneTermEqualSelector(eventUID, string(pod.UID)).String(),
+		p.client.CoreV1().Events(pod.Namespace)
 	source := toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector = about
@@ -151,7 +152,8 @@ func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.P
 	ctx, cancel := context.WithTimeout(ctx, podEventsWait)
 	defer cancel()
 	if !toolscache.WaitForCacheSync(ctx.Done(), w.informer.HasSynced) {
-		return nil, &UnavailableError{Doing: "reading the events about Pod " + pod.Name, Cause: context.DeadlineExceeded}
+		return nil, &UnavailableError{Doing: "reading the events about Pod " +
+			pod.Name, Cause: context.DeadlineExceeded}
 	}
 	all := w.informer.GetStore().List()
 	out := make([]*corev1.Event, 0, len(all))

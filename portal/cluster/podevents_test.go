@@ -37,7 +37,10 @@ func (p *noted) take() []Change {
 }
 
 func eventAt(name string, second int64) *corev1.Event {
-	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}, Reason: name, LastTimestamp: metav1.Unix(second, 0)}
+	return &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}, Reason: name,
+		LastTimestamp: metav1.Unix(second, 0),
+	}
 }
 
 // asking returns a Cluster over events, and what records its requests and published changes.
@@ -81,13 +84,16 @@ func TestEventsOfAPodAreWatchedOnceForAllWhoLook(t *testing.T) {
 	}
 	eventually(t, "the watch", func() bool { return len(requests(events)) >= 2 })
 	about := requests(events)
-	if len(about) > 2 || slices.ContainsFunc(about, func(s string) bool { return s != "payments involvedObject.uid=u-1" }) {
+	if len(about) > 2 || slices.ContainsFunc(about, func(s string) bool {
+		return s != "payments involvedObject.uid=u-1"
+	}) {
 		t.Errorf("20 looks ask for %v", about)
 	}
 	if len(news.take()) > 0 {
 		t.Error("what was there already is told as a change")
 	}
-	if _, err := events.CoreV1().Events("payments").Create(t.Context(), eventAt("newest", 300), metav1.CreateOptions{}); err != nil {
+	if _, err := events.CoreV1().Events("payments").Create(
+		t.Context(), eventAt("newest", 300), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := Change{Kind: "webapps", Namespace: "payments", Name: pod.Labels["portico.dev/webapp"], Pods: true}

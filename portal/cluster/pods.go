@@ -64,7 +64,9 @@ func withoutWords(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range all {
-			for _, t := range []*corev1.ContainerStateTerminated{all[i].State.Terminated, all[i].LastTerminationState.Terminated} {
+			for _, t := range []*corev1.ContainerStateTerminated{
+				all[i].State.Terminated, all[i].LastTerminationState.Terminated,
+			} {
 				if t != nil {
 					t.Message = ""
 				}
@@ -87,14 +89,20 @@ func trimPod(in any) (any, error) {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: p.Name, Namespace: p.Namespace, UID: p.UID, ResourceVersion: p.ResourceVersion,
 			CreationTimestamp: p.CreationTimestamp, DeletionTimestamp: p.DeletionTimestamp,
-			Labels: map[string]string{managedBy: p.Labels[managedBy], v1alpha1.LabelWebApp: p.Labels[v1alpha1.LabelWebApp]},
+			Labels: map[string]string{
+				managedBy:            p.Labels[managedBy],
+				v1alpha1.LabelWebApp: p.Labels[v1alpha1.LabelWebApp],
+			},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: p.Spec.NodeName, Containers: trimContainers(p.Spec.Containers), InitContainers: trimContainers(p.Spec.InitContainers),
+			NodeName: p.Spec.NodeName, Containers: trimContainers(p.Spec.Containers), InitContainers: trimContainers(
+				p.Spec.InitContainers),
 		},
 		Status: corev1.PodStatus{
-			Phase: p.Status.Phase, Reason: short(p.Status.Reason), Message: short(p.Status.Message), StartTime: p.Status.StartTime,
-			ContainerStatuses: trimStatuses(p.Status.ContainerStatuses), InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses),
+			Phase: p.Status.Phase, Reason: short(p.Status.Reason), Message: short(p.Status.Message),
+			StartTime:         p.Status.StartTime,
+			ContainerStatuses: trimStatuses(p.Status.ContainerStatuses), InitContainerStatuses: trimStatuses(
+				p.Status.InitContainerStatuses),
 		},
 	}
 	for _, c := range p.Status.Conditions {
@@ -109,7 +117,9 @@ func trimContainers(all []corev1.Container) []corev1.Container {
 	for i := range all {
 		r := all[i].Resources
 		out = append(out, corev1.Container{
-			Name: all[i].Name, Image: all[i].Image, Resources: corev1.ResourceRequirements{Requests: r.Requests, Limits: r.Limits},
+			Name: all[i].Name, Image: all[i].Image, Resources: corev1.ResourceRequirements{
+				Requests: r.Requests, Limits: r.Limits,
+			},
 		})
 	}
 	return out
@@ -134,7 +144,8 @@ func trimState(s corev1.ContainerState) corev1.ContainerState {
 	}
 	if t := s.Terminated; t != nil {
 		s.Terminated = &corev1.ContainerStateTerminated{
-			ExitCode: t.ExitCode, Signal: t.Signal, Reason: short(t.Reason), Message: short(podlogs.LastLine(t.Message)),
+			ExitCode: t.ExitCode, Signal: t.Signal, Reason: short(t.Reason),
+			Message:   short(podlogs.LastLine(t.Message)),
 			StartedAt: t.StartedAt, FinishedAt: t.FinishedAt,
 		}
 	}

@@ -28,16 +28,22 @@ func secretive() *corev1.Pod {
 	}}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "shop-1", Namespace: "payments", ResourceVersion: "7", Annotations: map[string]string{"a": s}, Finalizers: []string{s},
+			Name: "shop-1", Namespace: "payments", ResourceVersion: "7", Annotations: map[string]string{"a": s},
+			Finalizers:    []string{s},
 			Labels:        map[string]string{managedBy: portico, "portico.dev/webapp": "shop", "other": s},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: s}},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: "node-1", Hostname: s, Volumes: []corev1.Volume{{Name: s}}, ImagePullSecrets: []corev1.LocalObjectReference{{Name: s}},
+			NodeName: "node-1", Hostname: s, Volumes: []corev1.Volume{{Name: s}},
+			ImagePullSecrets: []corev1.LocalObjectReference{{Name: s}},
 			Containers: []corev1.Container{{
-				Name: "app", Image: "shop:1", Args: []string{s}, Command: []string{s}, Env: []corev1.EnvVar{{Name: "PASSWORD", Value: s}},
+				Name: "app", Image: "shop:1", Args: []string{s}, Command: []string{s}, Env: []corev1.EnvVar{
+					{Name: "PASSWORD", Value: s},
+				},
 			}},
-			InitContainers: []corev1.Container{{Name: "init", Image: "init:1", Env: []corev1.EnvVar{{Name: "PASSWORD", Value: s}}}},
+			InitContainers: []corev1.Container{
+				{Name: "init", Image: "init:1", Env: []corev1.EnvVar{{Name: "PASSWORD", Value: s}}},
+			},
 		},
 		Status: corev1.PodStatus{
 			Phase: corev1.PodRunning, PodIP: s, HostIP: s, Message: strings.Repeat("m", 5000),
@@ -62,7 +68,8 @@ func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 	}
 	p := got.(*corev1.Pod)
 	status := p.Status.ContainerStatuses[0]
-	if p.Labels["portico.dev/webapp"] != "shop" || p.Spec.NodeName != "node-1" || p.Spec.InitContainers[0].Image != "init:1" ||
+	if p.Labels["portico.dev/webapp"] != "shop" || p.Spec.NodeName != "node-1" ||
+		p.Spec.InitContainers[0].Image != "init:1" ||
 		status.RestartCount != 3 || status.State.Waiting.Reason != "CrashLoopBackOff" || p.ResourceVersion != "7" {
 		t.Errorf("lost what is shown: %s", text)
 	}
@@ -174,10 +181,13 @@ func TestLogsAreReadAsTheCaller(t *testing.T) {
 		got, _, err := lines.Last()
 		_ = lines.Close()
 		r := s.seen[len(s.seen)-1]
-		if err != nil || !slices.Equal(got, []string{"one", "two"}) || r.URL.Path != "/api/v1/namespaces/payments/pods/shop-1/log" || r.URL.RawQuery != row.query {
+		if err != nil || !slices.Equal(got, []string{"one", "two"}) ||
+			r.URL.Path != "/api/v1/namespaces/payments/pods/shop-1/log" || r.URL.RawQuery != row.query {
 			t.Errorf("%s: %q, %v by %s", row.reason, got, err, r.URL)
 		}
-		if r.Header.Get("Impersonate-User") != row.id.Username || len(r.Header.Values("Impersonate-Group")) != row.group || r.Header.Get("Authorization") != "Bearer token-1" {
+		if r.Header.Get("Impersonate-User") != row.id.Username ||
+			len(r.Header.Values("Impersonate-Group")) != row.group ||
+			r.Header.Get("Authorization") != "Bearer token-1" {
 			t.Errorf("%s: as %v", row.reason, r.Header)
 		}
 	}
@@ -188,16 +198,26 @@ func TestLogsRefuseUnasked(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
 	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	for _, name := range []string{"", "..", "a/b", "a?b=c", "A", "a%2fb"} {
-		if _, err := c.Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: name, Container: "app"}); err == nil {
+		if _, err := c.Logs(t.Context(), dev, LogQuery{
+			Namespace: "payments", Pod: name, Container: "app",
+		}); err == nil {
 			t.Errorf("Pod %q is asked for", name)
 		}
-		if _, err := c.Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "shop-1", Container: name}); err == nil {
+		if _, err := c.Logs(t.Context(), dev, LogQuery{
+			Namespace: "payments", Pod: "shop-1", Container: name,
+		}); err == nil {
 			t.Errorf("container %q is asked for", name)
 		}
 	}
 	n := j.count()
-	for _, id := range []auth.Identity{{}, {Username: "system:admin"}, {Username: "x", Groups: []string{"system:masters"}}} {
-		if _, err := c.Logs(t.Context(), id, LogQuery{Namespace: "payments", Pod: "shop-1", Container: "app"}); err == nil {
+	for _, id := range []auth.Identity{
+		{},
+		{Username: "system:admin"},
+		{Username: "x", Groups: []string{"system:masters"}},
+	} {
+		if _, err := c.Logs(t.Context(), id, LogQuery{
+			Namespace: "payments", Pod: "shop-1", Container: "app",
+		}); err == nil {
 			t.Errorf("%+v is impersonated", id)
 		}
 		if _, err := c.PodEvents(t.Context(), id, secretive()); err == nil {
@@ -220,15 +240,22 @@ func TestWhatTheAPIServerSaysOfALog(t *testing.T) {
 		"the Pod is gone":               {404, metav1.StatusReasonNotFound, `pods "x" not found`, apierrors.IsNotFound},
 		"the node is away":              {500, metav1.StatusReasonInternalError, "dial tcp 192.0.2.7:10250: connection refused", isUnavailable},
 		"the node is slow":              {504, metav1.StatusReasonTimeout, "timeout", isUnavailable},
-		"we may not impersonate":        {403, metav1.StatusReasonForbidden, `pods "x" is forbidden: User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:get`, isUnavailable},
+		"we may not impersonate": {
+			403, metav1.StatusReasonForbidden,
+			`pods "x" is forbidden: User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:get`, isUnavailable,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, a, _ := newJudge(t)
 			w, s, _ := newTestImpersonator(t)
 			s.answer = func(w http.ResponseWriter) {
-				reply(w, c.code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: int32(c.code), Reason: c.reason, Message: c.words})
+				reply(w, c.code, metav1.Status{
+					TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+					Status:   "Failure", Code: int32(c.code), Reason: c.reason, Message: c.words,
+				})
 			}
-			_, err := (&Cluster{access: a, reader: s.reader(t), impersonator: w}).Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
+			_, err := (&Cluster{access: a, reader: s.reader(t), impersonator: w}).Logs(
+				t.Context(), dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
 			if !c.is(err) {
 				t.Errorf("%v", err)
 			}
@@ -244,10 +271,12 @@ func isUnavailable(err error) bool {
 func TestScaleSendsTheNumberOnly(t *testing.T) {
 	_, a, _ := newJudge(t)
 	w, s, _ := newTestImpersonator(t)
-	if _, err := (&Cluster{access: a, reader: s.reader(t), impersonator: w}).Scale(t.Context(), dev, bucketRef(t), 3); err != nil {
+	if _, err := (&Cluster{access: a, reader: s.reader(t), impersonator: w}).Scale(
+		t.Context(), dev, bucketRef(t), 3); err != nil {
 		t.Fatal(err)
 	}
-	if s.bodies[0] != `{"spec":{"replicas":3}}` || s.seen[0].Method != http.MethodPatch || s.seen[0].Header.Get("Impersonate-User") != dev.Username {
+	if s.bodies[0] != `{"spec":{"replicas":3}}` || s.seen[0].Method != http.MethodPatch ||
+		s.seen[0].Header.Get("Impersonate-User") != dev.Username {
 		t.Errorf("%s %s %v", s.seen[0].Method, s.bodies[0], s.seen[0].Header)
 	}
 }

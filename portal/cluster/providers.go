@@ -38,7 +38,9 @@ func (p Provider) Regions() []string {
 // Providers returns the AWSProviders whose allowedNamespaces select the namespace, by name. It fails closed: a provider
 // without a selector, or with one that does not parse, is left out. The caller needs no right to AWSProviders, only the
 // right to create or list objects of the kind in the namespace.
-func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]Provider, error) {
+func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (
+	[]Provider, error,
+) {
 	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
 		return nil, err
 	}

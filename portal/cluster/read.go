@@ -24,7 +24,9 @@ const readTimeout = 15 * time.Second
 // List returns every object of the kind in namespace, or with "" in every namespace in which the caller can list it,
 // sorted by namespace and name. The objects are shared with the cache: never change one, DeepCopy first. For a given
 // namespace, a caller without the right to list gets a *ForbiddenError.
-func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
+func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (
+	[]*unstructured.Unstructured, error,
+) {
 	if namespace != "" { // Rows notices a lost right late where the list is empty
 		if err := c.Require(ctx, id, "list", Ref{Kind: k, Namespace: namespace}); err != nil {
 			return nil, err
@@ -98,7 +100,9 @@ func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unst
 
 // Events returns the events about obj, newest first; they are shared with the cache. The caller needs the right to list
 // events in the object's namespace; those of cluster-scoped objects are in namespace default.
-func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
+func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (
+	[]*corev1.Event, error,
+) {
 	ns := activity.Namespace(obj.GetNamespace())
 	if err := c.access.require(ctx, id, ListEvents.In(ns)); err != nil {
 		return nil, err

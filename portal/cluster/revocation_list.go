@@ -30,7 +30,10 @@ type revocationList struct {
 }
 
 func newRevocationList() *revocationList {
-	return &revocationList{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}, moments: map[string]int64{}}
+	return &revocationList{
+		sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{},
+		moments: map[string]int64{},
+	}
 }
 
 // began returns the beginning of a session whose entry expires at until.

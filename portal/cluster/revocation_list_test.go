@@ -56,7 +56,12 @@ func TestAUserIsSignedOutOfAll(t *testing.T) {
 			user  string
 			began time.Time
 			ended bool
-		}{{"a1", noon.Add(-time.Hour), true}, {"a1", noon, true}, {"a1", noon.Add(time.Second), false}, {"b1", noon, false}} {
+		}{
+			{"a1", noon.Add(-time.Hour), true},
+			{"a1", noon, true},
+			{"a1", noon.Add(time.Second), false},
+			{"b1", noon, false},
+		} {
 			if l.has(sessionOf(c.user, 1, c.began)) != c.ended {
 				t.Errorf("a session of %s that began %s: want ended %v", c.user, c.began.Sub(noon), c.ended)
 			}
@@ -106,7 +111,8 @@ func TestReplicasThatLagFillNoList(t *testing.T) {
 // loses other sessions of that day; other users lose none.
 func TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle(t *testing.T) {
 	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
-	neighbour, before, after := sessionOf("b1", 1, noon), sessionOf("a1", -1, noon.Add(-time.Minute)), sessionOf("a1", -2, noon.Add(time.Hour))
+	neighbour, before, after := sessionOf("b1", 1, noon), sessionOf("a1", -1, noon.Add(-time.Minute)),
+		sessionOf("a1", -2, noon.Add(time.Hour))
 	for n := range 3000 {
 		s := sessionOf("a1", n, noon.Add(time.Duration(n)*time.Second))
 		other.change(t, l.add(s, noon))
@@ -139,7 +145,8 @@ func TestAFullListEndsAllThatBeganBefore(t *testing.T) {
 		}
 	}
 	if len(other.data) != 1 || len(other.sessions) != 0 || len(l.byUser) != 0 {
-		t.Errorf("%d keys are told, %d and %d sessions are known", len(other.data), len(l.sessions), len(other.sessions))
+		t.Errorf("%d keys are told, %d and %d sessions are known", len(other.data), len(l.sessions),
+			len(other.sessions))
 	}
 	for _, s := range append(all, sessionOf("anybody", 0, noon)) {
 		if !l.has(s) || !other.has(s) {
@@ -183,7 +190,8 @@ func TestMomentsOfUsersFillNoList(t *testing.T) {
 		t.Errorf("%d keys are told, %d moments of %d are known", len(other.data), len(l.moments), len(l.all))
 	}
 	for n := range maxOfList + 1 {
-		if s := sessionOf(fmt.Sprintf("%08x", n), 0, noon.Add(time.Duration(n)*time.Second)); !l.has(s) || !other.has(s) {
+		if s := sessionOf(fmt.Sprintf("%08x", n), 0, noon.Add(time.Duration(n)*time.Second)); !l.has(s) ||
+			!other.has(s) {
 			t.Fatalf("a session of user %d goes on", n)
 		}
 	}

@@ -136,7 +136,9 @@ func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
 
 // RevokeUser revokes all sessions of the user that began at or before until.
 func (r *Revocations) RevokeUser(ctx context.Context, until auth.SessionRef) error {
-	return r.change(ctx, listOf(until.User), func(l *revocationList) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
+	return r.change(ctx, listOf(until.User), func(l *revocationList) map[string]*string {
+		return l.addAll(until.User, until.Began, r.clock.Now())
+	})
 }
 
 // EndUser revokes all sessions and tokens that a user has begun, by the username in Kubernetes, and returns the latest
@@ -173,7 +175,9 @@ func (r *Revocations) change(ctx context.Context, list int, by func(*revocationL
 		return fmt.Errorf("writing the patch of revoked sessions: %w", err)
 	}
 	// The patch is idempotent.
-	err = retry.OnError(wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 3}, func(err error) bool { return ctx.Err() == nil && !apierrors.IsForbidden(err) }, func() error {
+	err = retry.OnError(wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 3}, func(err error) bool {
+		return ctx.Err() == nil && !apierrors.IsForbidden(err)
+	}, func() error {
 		_, err := r.secrets.Patch(ctx, RevocationSecret(list), types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	})

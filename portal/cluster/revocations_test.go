@@ -65,7 +65,8 @@ func TestASignOutIsWrittenAtASecondTry(t *testing.T) {
 		{9, 3, apierrors.NewTimeoutError("x", 1), false},
 		{9, 1, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New("x")), false},
 	} {
-		client := fake.NewClientset(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(0)}})
+		client := fake.NewClientset(
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(0)}})
 		tries := 0
 		client.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
 			tries++

@@ -17,7 +17,9 @@ var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
 //
 // It sends few reviews: none about a namespace that does not exist, and about the whole cluster, whose decisions also
 // apply to the next namespace, if no binding in the namespace names the caller.
-func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error) {
+func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (
+	map[string][]string, error,
+) {
 	may := map[string][]string{}
 	for _, k := range kinds {
 		may[k.Plural] = []string{}
@@ -38,7 +40,9 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 			all = append(all, RightTo(verb, k, namespace))
 		}
 	}
-	granted, err := filter(ctx, all, func(ctx context.Context, act Right) (bool, error) { return c.access.allowed(ctx, id, act) })
+	granted, err := filter(ctx, all, func(ctx context.Context, act Right) (bool, error) {
+		return c.access.allowed(ctx, id, act)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +56,8 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 
 // nothingToList reports whether the right is to list a kind of which the namespace has no objects.
 func (c *Cluster) nothingToList(r Right) bool {
-	return r.verb == "list" && r.ofKind && r.namespace != "" && c.overview.Empty(overview.Place{Kind: r.resource, Namespace: r.namespace})
+	return r.verb == "list" && r.ofKind && r.namespace != "" &&
+		c.overview.Empty(overview.Place{Kind: r.resource, Namespace: r.namespace})
 }
 
 // Ahead starts the reviews of rights that the caller is about to need, concurrently, and does not wait for them: later

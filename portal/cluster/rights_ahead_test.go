@@ -20,7 +20,9 @@ type slow struct {
 	asked atomic.Int32
 }
 
-func (s *slow) Create(_ context.Context, r *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+func (s *slow) Create(_ context.Context, r *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (
+	*authorizationv1.SubjectAccessReview, error,
+) {
 	s.asked.Add(1)
 	time.Sleep(time.Second)
 	r.Status.Allowed = r.Spec.ResourceAttributes.Resource != "pods"

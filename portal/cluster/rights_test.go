@@ -25,7 +25,8 @@ func TestRightsCostFewReviews(t *testing.T) {
 	} {
 		before := j.count()
 		may, err := c.Rights(t.Context(), dev, kinds, look.at)
-		if err != nil || len(may) != len(kinds) || may["sqsqueues"] == nil || !slices.Equal(may["s3buckets"], look.want) {
+		if err != nil || len(may) != len(kinds) || may["sqsqueues"] == nil ||
+			!slices.Equal(may["s3buckets"], look.want) {
 			t.Errorf("%s: %v, %v", look.at, may, err)
 		}
 		if n := j.count() - before; n != look.cost {

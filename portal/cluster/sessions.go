@@ -40,7 +40,8 @@ func (c *Cluster) MayEndSessions(ctx context.Context, id auth.Identity) (bool, e
 func (c *Cluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (Ended, error) {
 	out, err := c.endSessions(ctx, id, user, dryRun)
 	auth.NoteWrite(ctx, auth.Write{
-		Verb: toEndSessions.verb, Resource: toEndSessions.resource, Name: cmp.Or(out.Username, user), DryRun: dryRun, Outcome: outcomeOf(err),
+		Verb: toEndSessions.verb, Resource: toEndSessions.resource, Name: cmp.Or(out.Username, user), DryRun: dryRun,
+		Outcome: outcomeOf(err),
 	})
 	return out, err
 }

@@ -22,7 +22,9 @@ import (
 func lists() *fake.Clientset {
 	var all []runtime.Object
 	for list := range revocationLists {
-		all = append(all, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(list)}})
+		all = append(all, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(list)},
+		})
 	}
 	return fake.NewClientset(all...)
 }
@@ -42,7 +44,11 @@ func ending(t *testing.T, allow ...string) (*Cluster, *fake.Clientset, *clocktes
 	c.cache = spaces{
 		names: []string{"payments", "search"},
 		bound: map[string]rbacv1.Subject{"payments": group("oidc:team"), "search": {Kind: "User", Name: "oidc:both"}},
-		wide:  []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: "portico-admin"}, Subjects: []rbacv1.Subject{group("oidc:ops"), group("oidc:both")}}},
+		wide: []rbacv1.ClusterRoleBinding{
+			{RoleRef: rbacv1.RoleRef{Name: "portico-admin"}, Subjects: []rbacv1.Subject{
+				group("oidc:ops"), group("oidc:both"),
+			}},
+		},
 	}
 	return c, secrets, now
 }
@@ -75,11 +81,15 @@ func TestSessionsOfAUserAreEndedByWhoMay(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			c, secrets, _ := ending(t, step.allow...)
 			if step.breaks != nil {
-				secrets.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, step.breaks })
+				secrets.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+					return true, nil, step.breaks
+				})
 			}
 			var ended Ended
 			var err error
-			got := strings.Join(logged(t, func(r *http.Request) { ended, err = c.EndSessions(r.Context(), dev, step.user, step.dryRun) }), "\n")
+			got := strings.Join(logged(t, func(r *http.Request) {
+				ended, err = c.EndSessions(r.Context(), dev, step.user, step.dryRun)
+			}), "\n")
 			if got != step.logged {
 				t.Errorf("logged %q, want %q", got, step.logged)
 			}
@@ -87,7 +97,8 @@ func TestSessionsOfAUserAreEndedByWhoMay(t *testing.T) {
 				t.Fatalf("%v, want %q", err, step.want)
 			}
 			out := c.revoked.Revoked(auth.UserRef(ended.Username, noon))
-			if done := err == nil && !step.dryRun; out != (done || step.breaks != nil && !step.dryRun) || ended.Until.IsZero() == done {
+			if done := err == nil && !step.dryRun; out != (done || step.breaks != nil && !step.dryRun) ||
+				ended.Until.IsZero() == done {
 				t.Errorf("ended %v: %+v", out, ended)
 			}
 		})
@@ -107,7 +118,8 @@ func TestTheRightToEndSessionsIsAskedForEachTime(t *testing.T) {
 		t.Errorf("a page: %v, %v after %d questions", may, err, j.count())
 	}
 	at := j.asked[0].ResourceAttributes
-	if at.Group != "portico.dev" || at.Resource != "sessions" || at.Verb != "delete" || at.Namespace != "" || at.Name != "" {
+	if at.Group != "portico.dev" || at.Resource != "sessions" || at.Verb != "delete" || at.Namespace != "" ||
+		at.Name != "" {
 		t.Errorf("asked %+v", at)
 	}
 }
@@ -130,7 +142,8 @@ func TestEndingOutlivesReplicas(t *testing.T) {
 	}
 	learn := func() {
 		for list := range revocationLists {
-			secret, err := secrets.CoreV1().Secrets("portico-system").Get(t.Context(), RevocationSecret(list), metav1.GetOptions{})
+			secret, err := secrets.CoreV1().Secrets("portico-system").Get(
+				t.Context(), RevocationSecret(list), metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,12 +152,14 @@ func TestEndingOutlivesReplicas(t *testing.T) {
 	}
 	learn()
 	for _, r := range []*Revocations{c.revoked, fresh} {
-		if !knows(r, "oidc:jo", noon) || !knows(r, "oidc:jo", noon.Add(-auth.LongestSession)) || knows(r, "oidc:jo", noon.Add(time.Second)) || knows(r, "oidc:ann", noon) {
+		if !knows(r, "oidc:jo", noon) || !knows(r, "oidc:jo", noon.Add(-auth.LongestSession)) ||
+			knows(r, "oidc:jo", noon.Add(time.Second)) || knows(r, "oidc:ann", noon) {
 			t.Error("another is ended than was asked for")
 		}
 	}
 	now.SetTime(noon.Add(auth.LongestSession)) // the latest expiry
-	if err := fresh.Revoke(t.Context(), auth.SessionRef{ID: "x", User: auth.UserRef("oidc:jo", noon).User, Began: now.Now()}); err != nil {
+	if err := fresh.Revoke(t.Context(),
+		auth.SessionRef{ID: "x", User: auth.UserRef("oidc:jo", noon).User, Began: now.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	if learn(); !knows(fresh, "oidc:jo", noon) {

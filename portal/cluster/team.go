@@ -58,7 +58,10 @@ func quotasOf(q *corev1.ResourceQuota) []Quota {
 	out := make([]Quota, 0, len(q.Spec.Hard))
 	for name, hard := range q.Spec.Hard {
 		used, counted := q.Status.Used[name]
-		out = append(out, Quota{Namespace: q.Namespace, Name: q.Name, Of: string(name), Used: used, Hard: hard, Known: counted})
+		out = append(out, Quota{
+			Namespace: q.Namespace, Name: q.Name, Of: string(name), Used: used, Hard: hard,
+			Known: counted,
+		})
 	}
 	return out
 }
@@ -75,7 +78,8 @@ type Member struct {
 // Members returns the subjects of the namespace's RoleBindings, sorted by role, kind and name. Cluster-wide bindings
 // are not included. A caller without the right to list RoleBindings there gets a *ForbiddenError.
 func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]Member, error) {
-	if err := c.access.require(ctx, id, Right{verb: "list", group: rbacv1.GroupName, resource: Bindings, namespace: namespace}); err != nil {
+	if err := c.access.require(
+		ctx, id, Right{verb: "list", group: rbacv1.GroupName, resource: Bindings, namespace: namespace}); err != nil {
 		return nil, err
 	}
 	var list rbacv1.RoleBindingList
@@ -86,11 +90,15 @@ func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace strin
 	for i := range list.Items {
 		b := &list.Items[i]
 		for _, s := range b.Subjects {
-			out = append(out, Member{Kind: s.Kind, Name: s.Name, Namespace: s.Namespace, Role: b.RoleRef.Name, Binding: b.Name})
+			out = append(out, Member{
+				Kind: s.Kind, Name: s.Name, Namespace: s.Namespace, Role: b.RoleRef.Name,
+				Binding: b.Name,
+			})
 		}
 	}
 	slices.SortFunc(out, func(a, b Member) int {
-		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }

@@ -50,7 +50,8 @@ func teamCluster(t *testing.T, err error, allow ...string) *Cluster {
 	j, a, _ := newJudge(t)
 	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
 		at := r.ResourceAttributes
-		return strings.Contains("|"+strings.Join(allow, "|")+"|", "|"+strings.TrimSpace(at.Verb+" "+at.Group+"/"+at.Resource+" "+at.Namespace)+"|")
+		return strings.Contains("|"+strings.Join(allow, "|")+"|",
+			"|"+strings.TrimSpace(at.Verb+" "+at.Group+"/"+at.Resource+" "+at.Namespace)+"|")
 	}
 	c := cupboard{err: err}
 	for text, into := range map[string]any{`
@@ -119,7 +120,8 @@ func TestMembersAreForThoseWhoMayListRoleBindings(t *testing.T) {
 }
 
 func TestACacheThatFailsIsNoEmptyTeam(t *testing.T) {
-	c := teamCluster(t, errors.New("not synced"), "list /resourcequotas payments", "list rbac.authorization.k8s.io/rolebindings payments")
+	c := teamCluster(t, errors.New("not synced"), "list /resourcequotas payments",
+		"list rbac.authorization.k8s.io/rolebindings payments")
 	id := auth.Identity{Username: "ann"}
 	if _, err := c.Quotas(t.Context(), id, "payments"); !isUnavailable(err) {
 		t.Errorf("quotas: %v", err)

@@ -32,7 +32,9 @@ func (c *Cluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructured.
 	if all, err = c.cached(ctx, k, ""); err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(t *unstructured.Unstructured) bool { return names != nil && !names.Has(t.GetName()) })
+	all = slices.DeleteFunc(all, func(t *unstructured.Unstructured) bool {
+		return names != nil && !names.Has(t.GetName())
+	})
 	all, err = filter(ctx, all, func(ctx context.Context, t *unstructured.Unstructured) (bool, error) {
 		return c.CanOne(ctx, id, "get", Ref{Kind: k, Name: t.GetName()})
 	})

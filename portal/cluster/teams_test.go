@@ -14,7 +14,9 @@ import (
 
 func teamNamed(name string) *unstructured.Unstructured {
 	obj := &unstructured.Unstructured{Object: map[string]any{
-		"status": map[string]any{"namespaces": []any{map[string]any{"name": name + "-dev"}, map[string]any{"name": name + "-prod"}}},
+		"status": map[string]any{
+			"namespaces": []any{map[string]any{"name": name + "-dev"}, map[string]any{"name": name + "-prod"}},
+		},
 	}}
 	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam))
 	obj.SetName(name)
@@ -46,16 +48,24 @@ func teamed(t *testing.T, allow []string, bindings ...rbacv1.ClusterRoleBinding)
 }
 
 func TestMembersSeeTheirTeamAlone(t *testing.T) {
-	admin := rbacv1.ClusterRoleBinding{RoleRef: rbacv1.RoleRef{Name: "portico-admin"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "oidc:a"}}}
+	admin := rbacv1.ClusterRoleBinding{RoleRef: rbacv1.RoleRef{Name: "portico-admin"}, Subjects: []rbacv1.Subject{
+		{Kind: "Group", Name: "oidc:a"},
+	}}
 	for name, c := range map[string]struct {
 		allow    []string
 		bindings []rbacv1.ClusterRoleBinding
 		want     string
 		asked    int
 	}{
-		"an admin":              {[]string{"list"}, []rbacv1.ClusterRoleBinding{admin}, "growth payments search", 1},
-		"a member":              {[]string{"get growth"}, []rbacv1.ClusterRoleBinding{teamBinding("growth", "")}, "growth", 1},
-		"an owner of two":       {[]string{"get growth", "get search"}, []rbacv1.ClusterRoleBinding{teamBinding("growth", ""), teamBinding("growth", ":owner"), teamBinding("search", ":owner")}, "growth search", 2},
+		"an admin": {[]string{"list"}, []rbacv1.ClusterRoleBinding{admin}, "growth payments search", 1},
+		"a member": {[]string{"get growth"}, []rbacv1.ClusterRoleBinding{teamBinding("growth", "")}, "growth", 1},
+		"an owner of two": {
+			[]string{"get growth", "get search"},
+			[]rbacv1.ClusterRoleBinding{
+				teamBinding("growth", ""), teamBinding("growth", ":owner"), teamBinding("search", ":owner"),
+			},
+			"growth search", 2,
+		},
 		"whom RBAC refuses":     {nil, []rbacv1.ClusterRoleBinding{teamBinding("growth", "")}, "", 1},
 		"who is in no team":     {[]string{"get growth", "list"}, nil, "", 0},
 		"a right to every team": {[]string{"get"}, []rbacv1.ClusterRoleBinding{teamBinding("growth", "")}, "", 1},
@@ -89,7 +99,8 @@ func TestARightToOneTeamIsNoneToOthers(t *testing.T) {
 		t.Error("the right to patch is taken for one to delete")
 	}
 	bucket, _ := c.kinds.ByPlural("s3buckets")
-	if got, err := c.CanOne(t.Context(), dev, "patch", Ref{Kind: bucket, Namespace: "payments", Name: "growth"}); err != nil || got {
+	if got, err := c.CanOne(t.Context(), dev, "patch",
+		Ref{Kind: bucket, Namespace: "payments", Name: "growth"}); err != nil || got {
 		t.Errorf("a bucket of that name: %v, %v", got, err)
 	}
 }

@@ -47,7 +47,9 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 	defer cancel()
 	seconds := tokenSeconds
 	got, err := t.client.CoreV1().ServiceAccounts(t.account.Namespace).CreateToken(ctx, t.account.Name,
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: t.audiences, ExpirationSeconds: &seconds}},
+		&authenticationv1.TokenRequest{
+			Spec: authenticationv1.TokenRequestSpec{Audiences: t.audiences, ExpirationSeconds: &seconds},
+		},
 		metav1.CreateOptions{})
 	if err != nil {
 		return "", &mintError{t.account, err, apierrors.IsForbidden(err) || apierrors.IsNotFound(err)}

@@ -48,7 +48,9 @@ func newSigners(own *rest.Config, clients kubernetes.Interface, c clock.PassiveC
 }
 
 // VerifyToken implements auth.TokenReviewer.
-func (c *Cluster) VerifyToken(ctx context.Context, issuer, token string, audiences []string) (namespace string, err error) {
+func (c *Cluster) VerifyToken(ctx context.Context, issuer, token string, audiences []string) (
+	namespace string, err error,
+) {
 	tok, err := identity.Verify(ctx, issuer, c.signers, token, audiences, c.now)
 	if _, away := errors.AsType[*identity.ProviderError](err); away {
 		return "", &UnavailableError{Doing: "fetching the keys of tokens of ServiceAccounts", Cause: err}

@@ -23,7 +23,9 @@ func withRenewals(t *testing.T) *fake.Clientset {
 	t.Helper()
 	var all []runtime.Object
 	for list := range renewalLists {
-		all = append(all, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RenewalSecret(list)}})
+		all = append(all, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RenewalSecret(list)},
+		})
 	}
 	client := fake.NewClientset(all...)
 	apply := clienttesting.ObjectReaction(client.Tracker())
@@ -34,7 +36,8 @@ func withRenewals(t *testing.T) *fake.Clientset {
 		done, o, err := apply(a)
 		if err != nil && !apierrors.IsNotFound(err) {
 			gr := schema.GroupResource{}
-			err = apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "patch", gr, "", err.Error(), 0, false)
+			err = apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "patch", gr, "", err.Error(), 0,
+				false)
 		}
 		return done, o, err
 	})

@@ -47,7 +47,9 @@ var podMetrics = schema.GroupVersionResource{Group: GetUsage.group, Version: "v1
 // for usageWait at most, and the figures can be usageTTL old, or older while the metrics API is slow. The caller needs
 // the right to get pods.metrics.k8s.io in the namespace. Errors are *ForbiddenError, ErrNoMetrics, ErrNoUsageYet or
 // *UnavailableError.
-func (c *Cluster) Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]Usage, error) {
+func (c *Cluster) Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (
+	map[string]Usage, error,
+) {
 	namespace := app.GetNamespace()
 	if err := c.access.require(ctx, id, GetUsage.In(namespace)); err != nil {
 		return nil, err
@@ -88,7 +90,9 @@ func runningPods(pods []*corev1.Pod) []string {
 
 // readUsage reads each Pod's figures, because impersonated callers have no right to list them (docs/adr/0057-usage.md).
 // It reads one Pod first, to see whether the API is served at all.
-func (c *Cluster) readUsage(ctx context.Context, id auth.Identity, namespace string, pods []string) (map[string]Usage, error) {
+func (c *Cluster) readUsage(ctx context.Context, id auth.Identity, namespace string, pods []string) (
+	map[string]Usage, error,
+) {
 	client, _, err := c.impersonator.clientFor(id)
 	if err != nil {
 		return nil, err

@@ -29,9 +29,14 @@ func shopApp() *unstructured.Unstructured {
 func podsRunning(names ...string) []*corev1.Pod {
 	out := make([]*corev1.Pod, 0, len(names))
 	for _, name := range names {
-		out = append(out, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "payments"}, Status: corev1.PodStatus{
-			ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
-		}})
+		out = append(out, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "payments"},
+			Status: corev1.PodStatus{
+				ContainerStatuses: []corev1.ContainerStatus{
+					{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+				},
+			},
+		})
 	}
 	return out
 }
@@ -42,14 +47,20 @@ func metered(t *testing.T, answer func(http.ResponseWriter)) (*Cluster, *apiserv
 	_, a, _ := newJudge(t)
 	w, s, _ := newTestImpersonator(t)
 	s.answer = answer
-	return &Cluster{access: a, impersonator: w, feed: newFeed(), kinds: catalogtest.Kinds(t), usage: usages{clock: clock.RealClock{}, wait: time.Minute}}, s
+	return &Cluster{
+		access: a, impersonator: w, feed: newFeed(), kinds: catalogtest.Kinds(t),
+		usage: usages{clock: clock.RealClock{}, wait: time.Minute},
+	}, s
 }
 
 func measured(w http.ResponseWriter) {
-	reply(w, http.StatusOK, map[string]any{"kind": "PodMetrics", "apiVersion": "metrics.k8s.io/v1beta1", "containers": []any{
-		map[string]any{"name": "app", "usage": map[string]any{"cpu": "35400000n", "memory": "98304Ki"}},
-		map[string]any{"name": "proxy", "usage": map[string]any{"cpu": "1m", "memory": "4Mi"}},
-	}})
+	reply(w, http.StatusOK, map[string]any{
+		"kind": "PodMetrics", "apiVersion": "metrics.k8s.io/v1beta1",
+		"containers": []any{
+			map[string]any{"name": "app", "usage": map[string]any{"cpu": "35400000n", "memory": "98304Ki"}},
+			map[string]any{"name": "proxy", "usage": map[string]any{"cpu": "1m", "memory": "4Mi"}},
+		},
+	})
 }
 
 func TestUsageIsReadAsTheCaller(t *testing.T) {
@@ -65,7 +76,9 @@ func TestUsageIsReadAsTheCaller(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	for i, r := range s.seen {
-		if r.Header.Get("Impersonate-User") != dev.Username || !strings.HasPrefix(r.URL.Path, "/apis/metrics.k8s.io/v1beta1/namespaces/payments/pods/shop-") || r.Method != http.MethodGet {
+		if r.Header.Get("Impersonate-User") != dev.Username ||
+			!strings.HasPrefix(r.URL.Path, "/apis/metrics.k8s.io/v1beta1/namespaces/payments/pods/shop-") ||
+			r.Method != http.MethodGet {
 			t.Errorf("request %d: %s %s as %v", i, r.Method, r.URL, r.Header)
 		}
 	}
@@ -82,7 +95,10 @@ func TestUsageIsReadAsTheCaller(t *testing.T) {
 func TestWhatTheAPIServerSaysOfUsage(t *testing.T) {
 	status := func(code int, reason metav1.StatusReason, words string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
-			reply(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: int32(code), Reason: reason, Message: words})
+			reply(w, code, metav1.Status{
+				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure",
+				Code: int32(code), Reason: reason, Message: words,
+			})
 		}
 	}
 	plain := func(code int, words string) func(http.ResponseWriter) {
@@ -98,9 +114,15 @@ func TestWhatTheAPIServerSaysOfUsage(t *testing.T) {
 		"its server is away":            {plain(503, "service unavailable"), isUnavailable},
 		"its server fails":              {status(500, metav1.StatusReasonInternalError, "no metrics known"), isUnavailable},
 		"figures that are none": {func(w http.ResponseWriter) {
-			reply(w, 200, map[string]any{"kind": "PodMetrics", "apiVersion": "metrics.k8s.io/v1beta1", "containers": []any{map[string]any{}}})
+			reply(w, 200, map[string]any{
+				"kind": "PodMetrics", "apiVersion": "metrics.k8s.io/v1beta1",
+				"containers": []any{map[string]any{}},
+			})
 		}, isUnavailable},
-		"we may not impersonate": {status(403, metav1.StatusReasonForbidden, `pods "x" is forbidden: User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:get`), isUnavailable},
+		"we may not impersonate": {
+			status(403, metav1.StatusReasonForbidden,
+				`pods "x" is forbidden: User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:get`), isUnavailable,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl, s := metered(t, c.answer)
@@ -123,7 +145,8 @@ func TestUsageNeedsARightOfItsOwn(t *testing.T) {
 	}
 	c.access = a
 	_, err := c.Usage(t.Context(), dev, shopApp(), podsRunning("shop-1"))
-	if forbidden, ok := errors.AsType[*ForbiddenError](err); !ok || forbidden.Error() != "you are not allowed to get pods.metrics.k8s.io in namespace payments" {
+	if forbidden, ok := errors.AsType[*ForbiddenError](err); !ok ||
+		forbidden.Error() != "you are not allowed to get pods.metrics.k8s.io in namespace payments" {
 		t.Error(err)
 	}
 	if len(s.seen) > 0 {

@@ -31,49 +31,70 @@ type Began struct {
 
 // Create creates obj as the caller, or with dryRun only returns what would be created. Unknown fields are refused.
 // Errors are *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
-func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
+func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured,
+	dryRun bool,
+) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.write(ctx, id, change{verb: "create", ref: ref, dryRun: dryRun, deeds: always(activity.Requests)}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		if err := k.Check(obj, nil); err != nil {
-			return nil, err
-		}
-		return r.Create(ctx, catalog.Clean(obj),
-			metav1.CreateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
-	})
+	return c.write(ctx, id, change{verb: "create", ref: ref, dryRun: dryRun, deeds: always(activity.Requests)},
+		func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+			if err := k.Check(obj, nil); err != nil {
+				return nil, err
+			}
+			return r.Create(ctx, catalog.Clean(obj),
+				metav1.CreateOptions{
+					FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun),
+					FieldValidation: metav1.FieldValidationStrict,
+				})
+		})
 }
 
 // Update replaces the object's labels, annotations and spec by those of obj, as the caller. etag, unless empty, must be
 // the ETag of the version that the caller saw, or a comma-separated list of them; a *ChangedError reports that what
 // users write of the object has changed, or that its UID is not that of obj, if obj has one. Writes of the status in
 // between do not matter.
-func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
+func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured,
+	etag string, dryRun bool,
+) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
-	ch := change{verb: "update", ref: ref, dryRun: dryRun, deeds: func(is *unstructured.Unstructured) []activity.Deed { return activity.Changes(was, is) }}
+	ch := change{verb: "update", ref: ref, dryRun: dryRun, deeds: func(is *unstructured.Unstructured) []activity.Deed {
+		return activity.Changes(was, is)
+	}}
 	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		return retryOnConflict(ctx, r, ref, Seen{UID: obj.GetUID(), ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return retryOnConflict(ctx, r, ref, Seen{UID: obj.GetUID(), ETag: etag}, func(live *unstructured.Unstructured) (
+			*unstructured.Unstructured, error,
+		) {
 			was = live
 			want := withUsersPart(live, obj)
 			if err := k.Check(want, live); err != nil {
 				return nil, err
 			}
 			return r.Update(ctx, want,
-				metav1.UpdateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+				metav1.UpdateOptions{
+					FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun),
+					FieldValidation: metav1.FieldValidationStrict,
+				})
 		})
 	})
 }
 
 // Patch merges with into one object (RFC 7396), as the caller. Only the patch is sent, so that changes that others made
 // meanwhile stay. etag is as for Update.
-func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (Result, error) {
+func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (
+	Result, error,
+) {
 	return c.patch(ctx, id, ref, with, etag, dryRun, ref.Kind.Check)
 }
 
 // patch does what Patch does, with a check of the result; nil is for our own patches, which need none.
 func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
-	ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool, check func(obj, old *unstructured.Unstructured) error,
+	ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool,
+	check func(obj, old *unstructured.Unstructured) error,
 ) (Result, error) {
-	ch := change{verb: "patch", ref: ref, dryRun: dryRun, deeds: always(func() []activity.Deed { return activity.Patches(with) })}
+	ch := change{
+		verb: "patch", ref: ref, dryRun: dryRun,
+		deeds: always(func() []activity.Deed { return activity.Patches(with) }),
+	}
 	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		send := func(with map[string]any) (*unstructured.Unstructured, error) {
 			body, err := json.Marshal(with)
@@ -81,7 +102,10 @@ func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
 				return nil, fmt.Errorf("writing the patch: %w", err)
 			}
 			return r.Patch(ctx, ref.Name, types.MergePatchType, body,
-				metav1.PatchOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+				metav1.PatchOptions{
+					FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun),
+					FieldValidation: metav1.FieldValidationStrict,
+				})
 		}
 		if check == nil {
 			return send(with)
@@ -96,7 +120,9 @@ func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
 			}
 			return send(with)
 		}
-		return retryOnConflict(ctx, r, ref, Seen{ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return retryOnConflict(ctx, r, ref, Seen{ETag: etag}, func(live *unstructured.Unstructured) (
+			*unstructured.Unstructured, error,
+		) {
 			if err := check(withPatch(live, with), live); err != nil {
 				return nil, err
 			}
@@ -108,22 +134,30 @@ func (c *Cluster) patch( //nolint:gocognit // three ways to send one patch
 // Edit sets the object's spec to that of obj, as the caller, and applies obj's changes of labels and annotations since
 // began: those that others set meanwhile stay. A *ChangedError reports that the spec has changed meanwhile, or that
 // others set the same label or annotation to another value.
-func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began Began, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
+func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began Began,
+	obj *unstructured.Unstructured, dryRun bool,
+) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
-	ch := change{verb: "update", ref: ref, dryRun: dryRun, deeds: func(is *unstructured.Unstructured) []activity.Deed { return activity.Changes(was, is) }}
+	ch := change{verb: "update", ref: ref, dryRun: dryRun, deeds: func(is *unstructured.Unstructured) []activity.Deed {
+		return activity.Changes(was, is)
+	}}
 	got, err := c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		return retryOnConflict(ctx, r, ref, Seen{ETag: began.ETag, SpecOnly: true}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-			was = live
-			want, err := mergeEdit(ref, live, began.Object, obj)
-			if err != nil {
-				return nil, err
-			}
-			if err := k.Check(want, live); err != nil {
-				return nil, err
-			}
-			return r.Update(ctx, want, metav1.UpdateOptions{FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
-		})
+		return retryOnConflict(ctx, r, ref, Seen{ETag: began.ETag, SpecOnly: true},
+			func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+				was = live
+				want, err := mergeEdit(ref, live, began.Object, obj)
+				if err != nil {
+					return nil, err
+				}
+				if err := k.Check(want, live); err != nil {
+					return nil, err
+				}
+				return r.Update(ctx, want, metav1.UpdateOptions{
+					FieldManager: auth.Way(ctx), DryRun: dryRunOf(dryRun),
+					FieldValidation: metav1.FieldValidationStrict,
+				})
+			})
 	})
 	got.Was = was
 	return got, err
@@ -131,18 +165,23 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 
 // Annotate sets annotations of one object as the caller, who needs the right to patch it; nil removes one. Only the
 // annotations are sent, so that changes that others made meanwhile stay. It returns the object after the write.
-func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
+func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annotations map[string]*string) (
+	*unstructured.Unstructured, error,
+) {
 	for key := range annotations {
 		if v1alpha1.WrittenByAdmission(key) || len(validation.IsQualifiedName(key)) > 0 {
 			return nil, fmt.Errorf("annotation %q: it is not one to be set", key)
 		}
 	}
-	got, err := c.patch(ctx, id, ref, map[string]any{"metadata": map[string]any{"annotations": annotations}}, "", false, nil)
+	got, err := c.patch(ctx, id, ref, map[string]any{"metadata": map[string]any{"annotations": annotations}}, "", false,
+		nil)
 	return got.Object, err
 }
 
 // Scale sets the object's number of Pods, as the caller, who needs the right to patch it. Nothing else is sent.
-func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas int64) (*unstructured.Unstructured, error) {
+func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas int64) (
+	*unstructured.Unstructured, error,
+) {
 	got, err := c.patch(ctx, id, ref, map[string]any{"spec": map[string]any{"replicas": replicas}}, "", false, nil)
 	return got.Object, err
 }
@@ -193,7 +232,8 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 		name = got.Object.GetName() // the API server generated one
 	}
 	auth.NoteWrite(ctx, auth.Write{
-		Verb: ch.verb, Resource: ch.ref.Kind.Plural, Namespace: ch.ref.Namespace, Name: name, DryRun: ch.dryRun, Outcome: outcomeOf(err),
+		Verb: ch.verb, Resource: ch.ref.Kind.Plural, Namespace: ch.ref.Namespace, Name: name, DryRun: ch.dryRun,
+		Outcome: outcomeOf(err),
 		AuditID: auditIDOf(sent, err),
 	})
 	if err == nil && !ch.dryRun {
@@ -205,7 +245,10 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 // object returns the object of the change; is may be nil.
 func (ch change) object(name string, is *unstructured.Unstructured) activity.Object {
 	k := ch.ref.Kind
-	o := activity.Object{APIVersion: k.GVK().GroupVersion().String(), Kind: k.Name, Namespace: ch.ref.Namespace, Name: name, UID: ch.uid}
+	o := activity.Object{
+		APIVersion: k.GVK().GroupVersion().String(), Kind: k.Name, Namespace: ch.ref.Namespace,
+		Name: name, UID: ch.uid,
+	}
 	if is != nil {
 		o.UID = is.GetUID()
 	}

@@ -12,16 +12,19 @@ func TestAnnotateSendsAnnotationsOnly(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
 	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	yes := "true"
-	obj, err := c.Annotate(t.Context(), dev, bucketRef(t), map[string]*string{"portico.dev/paused": &yes, "portico.dev/gone": nil})
+	obj, err := c.Annotate(t.Context(), dev, bucketRef(t),
+		map[string]*string{"portico.dev/paused": &yes, "portico.dev/gone": nil})
 	if err != nil || obj.GetKind() != "S3Bucket" {
 		t.Fatalf("%v, %v", obj, err)
 	}
 	r := s.seen[0]
-	if r.Method != "PATCH" || r.Header.Get("Content-Type") != "application/merge-patch+json" || r.Header.Get("Impersonate-User") != dev.Username ||
+	if r.Method != "PATCH" || r.Header.Get("Content-Type") != "application/merge-patch+json" ||
+		r.Header.Get("Impersonate-User") != dev.Username ||
 		r.URL.Path != "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/logs" {
 		t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
 	}
-	if got, want := s.bodies[0], `{"metadata":{"annotations":{"portico.dev/gone":null,"portico.dev/paused":"true"}}}`; got != want {
+	if got, want := s.bodies[0],
+		`{"metadata":{"annotations":{"portico.dev/gone":null,"portico.dev/paused":"true"}}}`; got != want {
 		t.Errorf("sent %s, want %s", got, want)
 	}
 }
@@ -35,7 +38,8 @@ func TestAnnotateRefusesUnasked(t *testing.T) {
 		ref := bucketRef(t)
 		ref.Name = name
 		var forbidden *ForbiddenError
-		if _, err := c.Annotate(t.Context(), dev, ref, map[string]*string{"portico.dev/paused": &yes}); !errors.As(err, &forbidden) {
+		if _, err := c.Annotate(t.Context(), dev, ref, map[string]*string{"portico.dev/paused": &yes}); !errors.As(
+			err, &forbidden) {
 			t.Errorf("name %q: %v", name, err)
 		}
 	}

@@ -127,7 +127,8 @@ func Show(t Target, portal string) []views.Command {
 		{ID: "to-wait", Title: "Wait until it is ready", Text: "portico wait " + t.portico()},
 		{ID: "to-explain", Title: "What the fields mean", Text: "portico kinds " + t.Kind.Word()},
 		{ID: "to-kubectl", Title: "The same with kubectl", Text: strings.Join([]string{
-			"kubectl get " + t.kubectl() + " -o yaml", "kubectl wait --for=condition=Ready " + t.kubectl(), "kubectl explain " + t.Kind.Plural + ".spec",
+			"kubectl get " + t.kubectl() + " -o yaml", "kubectl wait --for=condition=Ready " + t.kubectl(),
+			"kubectl explain " + t.Kind.Plural + ".spec",
 		}, "\n")},
 		{ID: "to-read", Title: "See it over REST", Text: reading(address, "")},
 		{ID: "to-follow", Title: "Follow it over REST", Text: reading(address+"?watch=true", "-N ")},

@@ -15,7 +15,8 @@ import (
 
 // Effects returns what deleting does to the resource in AWS and to its data.
 func Effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
-	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The resource disappears from Portico when this is done."})
+	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The resource disappears from " +
+		"Portico when this is done."})
 }
 
 // outcomes returns what happens to the resource in AWS, and to the resources created for it.
@@ -26,18 +27,21 @@ func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 		return nothing
 	}
 	if status.FactsOf(obj).Lost() {
-		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted outside Portico."}}
+		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted " +
+			"outside Portico."}}
 	}
 	if !k.Has("deletionPolicy") && k.Deletion.Effect != "" {
 		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: k.Deletion.Effect}}
 	}
 	if observed(obj) {
-		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
+		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " +
+			target + "."}}
 	}
 	if secret := catalog.TextAt(obj, "status", "binding", "name"); secret != "" {
 		list = append(list, views.Effect{
 			Icon: "alert", Tone: "warn",
-			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop working when they restart.",
+			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop " +
+				"working when they restart.",
 		})
 	}
 	return list
@@ -49,12 +53,15 @@ func targetOf(obj *unstructured.Unstructured, k catalog.Kind) string {
 }
 
 // nothing is the effect of deleting an object without a resource in AWS.
-var nothing = []views.Effect{{Icon: "info", Tone: "idle", Text: "Nothing is deleted in AWS: Portico knows of nothing there for it."}}
+var nothing = []views.Effect{
+	{Icon: "info", Tone: "idle", Text: "Nothing is deleted in AWS: Portico knows of nothing there for it."},
+}
 
 // unmade reports whether the operator has reconciled the object without creating anything: it had to wait, or AWS
 // refused.
 func unmade(obj *unstructured.Unstructured) bool {
-	return status.FactsOf(obj).Observed >= 0 && catalog.TextAt(obj, "status", "accountID") == "" && catalog.TextAt(obj, "status", "arn") == ""
+	return status.FactsOf(obj).Observed >= 0 && catalog.TextAt(obj, "status", "accountID") == "" &&
+		catalog.TextAt(obj, "status", "arn") == ""
 }
 
 func observed(obj *unstructured.Unstructured) bool {
@@ -65,20 +72,27 @@ func policyEffects(obj *unstructured.Unstructured, k catalog.Kind, target string
 	d := k.Deletion
 	switch v1alpha1.DeletionPolicy(catalog.TextAt(obj, "spec", "deletionPolicy")) {
 	case v1alpha1.DeletionRetain:
-		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can manage it again later."}}
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can " +
+			"manage it again later."}}
 	case v1alpha1.DeletionOrphan:
-		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay, without Portico's tags: nobody looks after it any more."}}
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay, without Portico's " +
+			"tags: nobody looks after it any more."}}
 	case v1alpha1.DeletionStop:
-		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. The same request can manage it again later."}}
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. " +
+			"The same request can manage it again later."}}
 	case v1alpha1.DeletionDelete:
 		if on, set := setting(obj, d.Protects); on && set {
-			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects + " is on: AWS refuses it. The deletion waits until you switch that off."}}
+			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects +
+				" is on: AWS refuses it. The deletion waits until you switch that off."}}
 		}
 		data := views.Effect{Icon: "check", Tone: "good", Text: k.EffectOn(obj)}
 		if lossy(obj, d) {
 			data = views.Effect{Icon: "alert", Tone: "bad", Text: d.LossyEffect}
 		}
-		return append([]views.Effect{{Icon: "bin", Tone: "bad", Text: "Permanently deleted from AWS: " + target + "."}, data}, staying(obj)...)
+		return append([]views.Effect{
+			{Icon: "bin", Tone: "bad", Text: "Permanently deleted from AWS: " + target + "."},
+			data,
+		}, staying(obj)...)
 	}
 	return nil
 }
@@ -89,7 +103,8 @@ func staying(obj *unstructured.Unstructured) []views.Effect {
 	if len(all) == 0 {
 		return nil
 	}
-	return []views.Effect{{Icon: "alert", Tone: "warn", Text: "What stays in AWS, with its data, and costs money until somebody deletes it there: " + strings.Join(all, ", ") + "."}}
+	return []views.Effect{{Icon: "alert", Tone: "warn", Text: "What stays in AWS, with its data, and costs money " +
+		"until somebody deletes it there: " + strings.Join(all, ", ") + "."}}
 }
 
 // setting returns a boolean of spec, and whether it is set at all.

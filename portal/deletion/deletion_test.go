@@ -57,13 +57,18 @@ func TestWhatStaysInAWSIsNamed(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("EC2Instance")
 	for policy, want := range map[string]bool{"Delete": true, "Stop": false, "Retain": false, "Orphan": false} {
 		obj := &unstructured.Unstructured{Object: map[string]any{
-			"spec":   map[string]any{"deletionPolicy": policy},
-			"status": map[string]any{"accountID": "1", "staysAfterDeletion": []any{"volume vol-1 at /dev/sdf (10 GiB)", "volume vol-2 at /dev/sdg"}},
+			"spec": map[string]any{"deletionPolicy": policy},
+			"status": map[string]any{
+				"accountID": "1", "staysAfterDeletion": []any{
+					"volume vol-1 at /dev/sdf (10 GiB)", "volume vol-2 at /dev/sdg",
+				},
+			},
 		}}
 		fate, _ := Fate(obj, k)
 		for _, all := range [][]views.Effect{Effects(obj, k), fate} {
 			told := slices.ContainsFunc(all, func(e views.Effect) bool {
-				return strings.Contains(e.Text, "costs money") && strings.Contains(e.Text, "vol-1 at /dev/sdf (10 GiB), volume vol-2")
+				return strings.Contains(e.Text, "costs money") &&
+					strings.Contains(e.Text, "vol-1 at /dev/sdf (10 GiB), volume vol-2")
 			})
 			if told != want {
 				t.Errorf("%s: told %v by %+v", policy, told, all)
@@ -94,9 +99,13 @@ func TestEveryFieldThatDecidesADeletionCountsWhileItRuns(t *testing.T) {
 func TestWhatCanStillBeKept(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	leaving := map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z"}
-	asked := map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z", "annotations": map[string]any{"portico.dev/keep": "true"}}
+	asked := map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z", "annotations": map[string]any{
+		"portico.dev/keep": "true",
+	}}
 	made := func(reason string) map[string]any {
-		return map[string]any{"accountID": "1", "conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": reason}}}
+		return map[string]any{"accountID": "1", "conditions": []any{
+			map[string]any{"type": "Ready", "status": "False", "reason": reason},
+		}}
 	}
 	for name, row := range map[string]struct {
 		kind             string

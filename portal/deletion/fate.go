@@ -28,7 +28,8 @@ func Kept(obj *unstructured.Unstructured) bool {
 // MayKeep reports whether the deletion of obj can be cancelled: it has begun and is waiting, and AWS has not started
 // deleting.
 func MayKeep(obj *unstructured.Unstructured, k catalog.Kind) bool {
-	return obj.GetDeletionTimestamp() != nil && k.Has("deletionPolicy") && !Kept(obj) && !observed(obj) && catalog.TextAt(obj, "status", "accountID") != "" &&
+	return obj.GetDeletionTimestamp() != nil && k.Has("deletionPolicy") && !Kept(obj) && !observed(obj) &&
+		catalog.TextAt(obj, "status", "accountID") != "" &&
 		status.FactsOf(obj).Condition(v1alpha1.ConditionReady).Reason != v1alpha1.ReasonDeleting
 }
 
@@ -48,19 +49,27 @@ func Fate(obj *unstructured.Unstructured, k catalog.Kind) (all []views.Effect, a
 	}
 	all = outcomes(obj, k)
 	if n, _, _ := unstructured.NestedInt64(obj.Object, "status", "removedObjects"); n > 0 {
-		all = append(all, views.Effect{Icon: "bin", Tone: "bad", Text: fmt.Sprintf("%d objects, versions and delete markers are deleted already. They do not come back.", n)})
+		all = append(all, views.Effect{
+			Icon: "bin", Tone: "bad",
+			Text: fmt.Sprintf("%d objects, versions and delete markers are deleted already. They do not come back.",
+				n),
+		})
 	}
-	if _, set := setting(obj, k.Deletion.Protects); k.Deletion.Protects != "" && !set && !keeps && policy == v1alpha1.DeletionDelete {
-		all = append(all, views.Effect{Icon: "lock", Tone: "idle", Text: "If AWS protects it against deletion, nothing is deleted until you set " + k.Deletion.Protects + " to false."})
+	if _, set := setting(obj, k.Deletion.Protects); k.Deletion.Protects != "" && !set && !keeps &&
+		policy == v1alpha1.DeletionDelete {
+		all = append(all, views.Effect{Icon: "lock", Tone: "idle", Text: "If AWS protects it against deletion, " +
+			"nothing is deleted until you set " + k.Deletion.Protects + " to false."})
 	}
 	return all, keeps
 }
 
 // begun returns what happens to a resource that AWS is deleting.
 func begun(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
-	all := []views.Effect{{Icon: "bin", Tone: "bad", Text: "AWS is deleting " + targetOf(obj, k) + " already. No change stops that."}}
+	all := []views.Effect{{Icon: "bin", Tone: "bad", Text: "AWS is deleting " + targetOf(obj, k) +
+		" already. No change stops that."}}
 	if snapshot := catalog.TextAt(obj, "status", "finalSnapshotIdentifier"); snapshot != "" {
-		all = append(all, views.Effect{Icon: "check", Tone: "good", Text: "Its data is kept in the final snapshot " + snapshot + "."})
+		all = append(all, views.Effect{Icon: "check", Tone: "good", Text: "Its data is kept in the final snapshot " +
+			snapshot + "."})
 	}
 	return all
 }

@@ -55,7 +55,9 @@ func Path(_, to string) string { return path.Join(views.DocsPath, to) }
 // View returns the view of a page. href returns the link to a page from another.
 func View(s *site.Site, p *site.Page, href func(from, to string) string) views.Docs {
 	shown := p
-	out := views.Docs{Title: p.Title, Body: p.HTML, Crumbs: []views.Crumb{{Name: "Documentation", Href: href(p.Key, "")}}}
+	out := views.Docs{Title: p.Title, Body: p.HTML, Crumbs: []views.Crumb{
+		{Name: "Documentation", Href: href(p.Key, "")},
+	}}
 	if p.Parent != nil {
 		shown = p.Parent
 		out.Crumbs = append(out.Crumbs, views.Crumb{Name: shown.Title, Href: href(p.Key, shown.Key)})
@@ -66,7 +68,8 @@ func View(s *site.Site, p *site.Page, href func(from, to string) string) views.D
 	for _, g := range s.Groups {
 		group := views.DocsGroup{Title: g.Title}
 		for _, e := range g.Entries {
-			group.Pages = append(group.Pages, views.DocsEntry{Title: e.Title, Href: href(p.Key, e.Key), Current: e.Key == shown.Key})
+			group.Pages = append(group.Pages,
+				views.DocsEntry{Title: e.Title, Href: href(p.Key, e.Key), Current: e.Key == shown.Key})
 		}
 		out.Groups = append(out.Groups, group)
 	}

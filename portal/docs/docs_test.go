@@ -26,7 +26,8 @@ func TestEveryKindHasAPage(t *testing.T) {
 	for _, k := range catalogtest.Kinds(t) {
 		at := "/docs/kinds/" + strings.ToLower(k.Name)
 		page := get(t, at)
-		if page.Code != http.StatusOK || !strings.Contains(page.Body.String(), "<title>"+k.Name+" · Documentation · Portico</title>") {
+		if page.Code != http.StatusOK ||
+			!strings.Contains(page.Body.String(), "<title>"+k.Name+" · Documentation · Portico</title>") {
 			t.Errorf("%s: %d", at, page.Code)
 		}
 		if !strings.Contains(first, `href="`+at+`">`+k.Title+" ("+k.Name+")<") {
@@ -70,7 +71,8 @@ func TestNoLinkOfAPageIsBroken(t *testing.T) {
 
 func TestAPageIsSentOnce(t *testing.T) {
 	first := get(t, "/docs/user-guide/")
-	if first.Code != http.StatusOK || first.Header().Get("Cache-Control") == "" || !strings.Contains(first.Body.String(), "<h1") {
+	if first.Code != http.StatusOK || first.Header().Get("Cache-Control") == "" ||
+		!strings.Contains(first.Body.String(), "<h1") {
 		t.Fatalf("%d, %v", first.Code, first.Header())
 	}
 	again := get(t, "/docs/user-guide", "If-None-Match", first.Header().Get("ETag"))
@@ -86,7 +88,8 @@ func TestAPageThatThereIsNotLeadsBack(t *testing.T) {
 	for _, path := range []string{"/docs/nowhere", "/docs/../x", "/docs/kinds", "/docs/README.md", "/docs/screens"} {
 		page := get(t, path)
 		body := page.Body.String()
-		if page.Code != http.StatusNotFound || !strings.Contains(body, `href="`+views.DocsPath+`"`) || strings.Contains(body, "nowhere") {
+		if page.Code != http.StatusNotFound || !strings.Contains(body, `href="`+views.DocsPath+`"`) ||
+			strings.Contains(body, "nowhere") {
 			t.Errorf("%s: %d %s", path, page.Code, body)
 		}
 		if page.Header().Get("ETag") != "" || page.Header().Get("Cache-Control") != "" {

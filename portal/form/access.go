@@ -23,19 +23,27 @@ func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Eff
 	for _, b := range after {
 		for _, right := range access.Rights(b.Kind, b.Access) {
 			if !slices.Contains(rightsTo(before, b), right) {
-				all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("In AWS its Pods get rights to the %s %s: %s.", s.called(b.Kind), b.Name, right)})
+				all = append(all, views.Effect{
+					Icon: "lock", Tone: "busy",
+					Text: fmt.Sprintf("In AWS its Pods get rights to the %s %s: %s.", s.called(b.Kind), b.Name, right),
+				})
 			}
 		}
 	}
 	for _, b := range before {
 		for _, right := range access.Rights(b.Kind, b.Access) {
 			if !slices.Contains(rightsTo(after, b), right) {
-				all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("In AWS its Pods lose rights to the %s %s: %s.", s.called(b.Kind), b.Name, right)})
+				all = append(all, views.Effect{
+					Icon: "lock", Tone: "warn",
+					Text: fmt.Sprintf("In AWS its Pods lose rights to the %s %s: %s.", s.called(b.Kind), b.Name,
+						right),
+				})
 			}
 		}
 	}
 	if len(all) > 0 && was != nil && s.onlyAccess(was, will) {
-		all = append(all, views.Effect{Icon: "info", Tone: "busy", Text: "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were created."})
+		all = append(all, views.Effect{Icon: "info", Tone: "busy", Text: "Pods that have their rights by EKS Pod " +
+			"Identity are replaced: their credentials hold the rights of the time when they were created."})
 	}
 	return append(all, userEffects(before, after)...)
 }
@@ -44,20 +52,35 @@ func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Eff
 func userEffects(before, after []v1alpha1.WebAppBinding) (all []views.Effect) {
 	for _, b := range after {
 		is, was := signsInAs(b), ""
-		if i := slices.IndexFunc(before, func(o v1alpha1.WebAppBinding) bool { return o.Kind == b.Kind && o.Name == b.Name }); i >= 0 {
+		if i := slices.IndexFunc(before, func(o v1alpha1.WebAppBinding) bool {
+			return o.Kind == b.Kind && o.Name == b.Name
+		}); i >= 0 {
 			was = signsInAs(before[i])
 		}
 		switch {
 		case is == was:
 		case b.User == v1alpha1.BindingUserOwn:
-			all = append(all, views.Effect{Icon: "lock", Tone: "busy", Text: fmt.Sprintf("The web app signs in to the database %s as %s.", b.Name, is)})
+			all = append(all, views.Effect{
+				Icon: "lock", Tone: "busy", Text: fmt.Sprintf("The web app signs in to the database %s as %s.", b.Name,
+					is),
+			})
 		default:
-			all = append(all, views.Effect{Icon: "alert", Tone: "warn", Text: fmt.Sprintf("The web app signs in to the database %s as %s. With user: Own it gets a user of its own.", b.Name, is)})
+			all = append(all, views.Effect{
+				Icon: "alert", Tone: "warn",
+				Text: fmt.Sprintf("The web app signs in to the database %s as %s. With user: Own it gets a user of "+
+					"its own.", b.Name, is),
+			})
 		}
 	}
 	for _, b := range before {
-		if b.User == v1alpha1.BindingUserOwn && !slices.ContainsFunc(after, func(o v1alpha1.WebAppBinding) bool { return o.Kind == b.Kind && o.Name == b.Name && o.User == b.User }) {
-			all = append(all, views.Effect{Icon: "lock", Tone: "warn", Text: fmt.Sprintf("The web app's own user of the database %s is dropped once no Pod uses it; tables that it has made stay.", b.Name)})
+		if b.User == v1alpha1.BindingUserOwn && !slices.ContainsFunc(after, func(o v1alpha1.WebAppBinding) bool {
+			return o.Kind == b.Kind && o.Name == b.Name && o.User == b.User
+		}) {
+			all = append(all, views.Effect{
+				Icon: "lock", Tone: "warn",
+				Text: fmt.Sprintf("The web app's own user of the database %s is dropped once no Pod uses it; tables "+
+					"that it has made stay.", b.Name),
+			})
 		}
 	}
 	return all

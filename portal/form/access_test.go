@@ -31,21 +31,39 @@ func TestAReviewSaysWhichRightsAreAddedAndTaken(t *testing.T) {
 			}
 			all = append(all, one)
 		}
-		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"image": "shop:1", "bindings": all}}}
+		return &unstructured.Unstructured{
+			Object: map[string]any{"spec": map[string]any{"image": "shop:1", "bindings": all}},
+		}
 	}
 	const asks, noLonger = "In AWS its Pods get rights to the ", "In AWS its Pods lose rights to the "
-	const again = "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights of the time when they were created."
-	const master, own = "The web app signs in to the database db as its master user, who can do everything in it. With user: Own it gets a user of its own.", "The web app signs in to the database db as a user of its own, which may "
-	const dropped = "The web app's own user of the database db is dropped once no Pod uses it; tables that it has made stay."
+	const again = "Pods that have their rights by EKS Pod Identity are replaced: their credentials hold the rights " +
+		"of the time when they were created."
+	const master, own = "The web app signs in to the database db as its master user, who can do everything in it. " +
+		"With user: Own it gets a user of its own.", "The web app signs in to the database db as a user of its own, " +
+		"which may "
+	const dropped = "The web app's own user of the database db is dropped once no Pod uses it; tables that it has " +
+		"made stay."
 	for name, row := range map[string]struct {
 		was, will *unstructured.Unstructured
 		want      []string
 		replaced  bool // the Pods are
 	}{
-		"a request":         {nil, of("SQSQueue orders", "RDSInstance db"), []string{asks + "message queue orders: receive and delete its messages.", asks + "message queue orders: send messages to it.", master}, false},
-		"more":              {of("S3Bucket files Read"), of("S3Bucket files ReadWrite"), []string{asks + "bucket files: write and delete its objects.", again}, false},
-		"less":              {of("S3Bucket files"), of("S3Bucket files Read"), []string{noLonger + "bucket files: write and delete its objects.", again}, false},
-		"the other":         {of("SQSQueue orders Read"), of("SQSQueue orders Write"), []string{asks + "message queue orders: send messages to it.", noLonger + "message queue orders: receive and delete its messages.", again}, false},
+		"a request": {
+			nil, of("SQSQueue orders", "RDSInstance db"),
+			[]string{
+				asks + "message queue orders: receive and delete its messages.",
+				asks + "message queue orders: send messages to it.", master,
+			},
+			false,
+		},
+		"more": {of("S3Bucket files Read"), of("S3Bucket files ReadWrite"), []string{asks + "bucket files: write and delete its objects.", again}, false},
+		"less": {of("S3Bucket files"), of("S3Bucket files Read"), []string{noLonger + "bucket files: write and delete its objects.", again}, false},
+		"the other": {
+			of("SQSQueue orders Read"), of("SQSQueue orders Write"),
+			[]string{asks + "message queue orders: send messages to it.", noLonger + "message queue orders: receive " +
+				"and delete its messages.", again},
+			false,
+		},
 		"the same, said":    {of("SQSQueue orders"), of("SQSQueue orders ReadWrite"), nil, false},
 		"no binding":        {of("SNSTopic news"), of(), []string{noLonger + "topic news: publish to it."}, true},
 		"another prefix":    {of("SQSQueue orders Read"), of("SQSQueue orders Read MAIL"), nil, true},

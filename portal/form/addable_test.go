@@ -21,7 +21,8 @@ func TestRowsAreAddedByWhatTheyName(t *testing.T) {
 		"S3Bucket": {Title: "Bucket", Options: []views.Option{{Value: "jobs", Label: "jobs"}}},
 	}
 	d := Decode(k, url.Values{}, payments).WithRow("spec.bindings SQSQueue/jobs")
-	if got := d.values.Get("spec.bindings[0].kind") + " " + d.values.Get("spec.bindings[0].name"); got != "SQSQueue jobs" {
+	if got := d.values.Get("spec.bindings[0].kind") + " " +
+		d.values.Get("spec.bindings[0].name"); got != "SQSQueue jobs" {
 		t.Errorf("the row names %q", got)
 	}
 	for name, c := range map[string]struct {

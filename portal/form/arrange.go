@@ -25,7 +25,8 @@ func arranged(fields []views.Field) []views.Field {
 
 func inLine(fields []views.Field) bool {
 	return len(fields) > 0 && len(fields) <= maxInLine && !slices.ContainsFunc(fields, func(f views.Field) bool {
-		return !slices.Contains([]views.Widget{views.Text, views.Long, views.Number, views.Select, views.Bool}, f.Widget)
+		return !slices.Contains([]views.Widget{views.Text, views.Long, views.Number, views.Select, views.Bool},
+			f.Widget)
 	})
 }
 

@@ -109,7 +109,9 @@ func (b builder) addable(list string) []views.Choice {
 		for _, o := range b.Choices[kind].Options {
 			if !b.names(list, r, catalog.Target{Kind: kind, Name: o.Value}) {
 				o = b.option(r, kind, o)
-				all = append(all, views.Choice{Value: o.Value, Label: spoken.Lower(cmp.Or(b.Choices[kind].Title, kind)) + " " + o.Label})
+				all = append(all, views.Choice{
+					Value: o.Value, Label: spoken.Lower(cmp.Or(b.Choices[kind].Title, kind)) + " " + o.Label,
+				})
 			}
 		}
 	}

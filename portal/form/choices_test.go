@@ -12,7 +12,9 @@ import (
 func TestErrorsStandAtWhatTheyAreAbout(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("WebApp")
 	facts := Facts{Team: views.Team{ID: "payments", Name: "payments"}, Namespace: "payments"}
-	offers := Offers{Choices: Choices{"SQSQueue": {Title: "Message queue", Options: []views.Option{{Value: "dead", Label: "dead"}}}}}
+	offers := Offers{Choices: Choices{
+		"SQSQueue": {Title: "Message queue", Options: []views.Option{{Value: "dead", Label: "dead"}}},
+	}}
 	for _, c := range []struct {
 		name string
 		errs catalog.FieldErrors
@@ -20,7 +22,10 @@ func TestErrorsStandAtWhatTheyAreAbout(t *testing.T) {
 	}{
 		{
 			"kind and name are one choice",
-			catalog.FieldErrors{{Field: "spec.bindings[0].kind", Message: "is required"}, {Field: "spec.bindings[0].name", Message: "is required"}},
+			catalog.FieldErrors{
+				{Field: "spec.bindings[0].kind", Message: "is required"},
+				{Field: "spec.bindings[0].name", Message: "is required"},
+			},
 			"spec.bindings[0].name",
 		},
 		{"a row", catalog.FieldErrors{{Field: "spec.env[0]", Message: "set value or valueFrom, not both"}}, "spec.env[0]"},
@@ -29,7 +34,9 @@ func TestErrorsStandAtWhatTheyAreAbout(t *testing.T) {
 		{"another group", catalog.FieldErrors{{Field: "spec.autoscaling", Message: "min must not be more than max"}}, "spec.autoscaling.min"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := Decode(k, url.Values{"spec.bindings[0]": {"{}"}, "spec.bindings[0].name": {""}, "spec.env[0].name": {"A"}}, facts)
+			d := Decode(k, url.Values{"spec.bindings[0]": {"{}"}, "spec.bindings[0].name": {""}, "spec.env[0].name": {
+				"A",
+			}}, facts)
 			d.Errors = c.errs
 			view, err := d.View(views.Form{}, offers, "")
 			if err != nil || len(view.Problems) != 1 || view.Problems[0].Field != c.at {

@@ -20,7 +20,8 @@ func TestCompare(t *testing.T) {
 	if lines, added = compare(long("x: 1\n"), long("x: 2\n")); len(lines) != 6002 || added != 1 {
 		t.Errorf("one line of many: %d lines, %d added", len(lines), added)
 	}
-	if lines, added = compare(strings.Repeat("a\n", 2000), strings.Repeat("b\n", 2000)); len(lines) != 4000 || added != 2000 {
+	if lines, added = compare(strings.Repeat("a\n", 2000), strings.Repeat("b\n", 2000)); len(lines) != 4000 ||
+		added != 2000 {
 		t.Errorf("large objects must only be shown, got %d lines with %d added", len(lines), added)
 	}
 }

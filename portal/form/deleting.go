@@ -20,7 +20,8 @@ func DeletingWarning(kind catalog.Kind, name string) string {
 	case slices.Contains(all, deletion.EveryField):
 		return name + " is being deleted. An edit does not cancel that, but still applies until it is gone."
 	}
-	return name + " is being deleted. An edit does not cancel that. These still decide what happens: " + labels(kind, all) + "."
+	return name + " is being deleted. An edit does not cancel that. These still decide what happens: " +
+		labels(kind, all) + "."
 }
 
 // labels returns the form's labels of fields of spec.
@@ -51,9 +52,11 @@ func (s subject) deletingEffects(will *unstructured.Unstructured, changed []stri
 	if atOnce {
 		when = "at once."
 	}
-	all = append(all, views.Effect{Icon: "info", Tone: "idle", Text: name + " disappears from Portico and from the cluster " + when})
+	all = append(all, views.Effect{Icon: "info", Tone: "idle", Text: name + " disappears from Portico and from the " +
+		"cluster " + when})
 	if len(idle) > 0 {
-		all = append(all, views.Effect{Icon: "info", Tone: "idle", Text: "No effect any more: " + labels(k, idle) + "."})
+		all = append(all, views.Effect{Icon: "info", Tone: "idle", Text: "No effect any more: " + labels(k, idle) +
+			"."})
 	}
 	return all
 }

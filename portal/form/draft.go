@@ -125,7 +125,8 @@ func (s subject) fromForm(values url.Values) Draft {
 	d.values.Set("metadata.namespace", s.Namespace)
 	d.Object, d.Unread = s.kind.Decode(s.withPrefix(d.values, base), base)
 	if damaged != nil {
-		d.Unread = append(d.Unread, catalog.FieldError{Message: "what the form does not show could not be read: " + damaged.Error()})
+		d.Unread = append(d.Unread, catalog.FieldError{Message: "what the form does not show could not be read: " +
+			damaged.Error()})
 	}
 	if s.Edit != nil {
 		d.Object.SetName(s.Edit.Name)
@@ -154,7 +155,8 @@ func (s subject) fromYAML(text string) Draft {
 	case s.Edit != nil && obj.GetName() != s.Edit.Name:
 		d.Unread = catalog.FieldErrors{{
 			Field: NameField, Value: obj.GetName(),
-			Message: "must stay " + s.Edit.Name + ": a name cannot be changed; request another one like this under the new name",
+			Message: "must stay " + s.Edit.Name + ": a name cannot be changed; request another one like this under " +
+				"the new name",
 		}}
 	case obj.GetName() == "":
 		d.Unread = catalog.FieldErrors{{Field: NameField, Message: catalog.Required}}

@@ -62,7 +62,10 @@ func rank(f views.Field) int {
 
 // field returns one input. required is false within an optional group, which can be left empty as a whole.
 func (b builder) field(f catalog.Field, path string, required bool) views.Field {
-	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Fixed.Why != "", Value: b.values.Get(path)}
+	v := views.Field{
+		Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Fixed.Why != "",
+		Value: b.values.Get(path),
+	}
 	v.Hint, v.More = humanize.FirstSentence(f.Help)
 	v.When, _ = b.conditions(f, path)
 	if why, held := b.fixed(f, path); why != "" {
@@ -78,7 +81,9 @@ func (b builder) field(f catalog.Field, path string, required bool) views.Field 
 		return b.reference(f, v)
 	case f.Type == catalog.Object:
 		v.Widget, v.Fields = views.Group, b.members(f, path, required)
-		v.Line = inLine(v.Fields) && !slices.ContainsFunc(v.Fields, func(c views.Field) bool { return !c.Short && c.Widget != views.Number })
+		v.Line = inLine(v.Fields) && !slices.ContainsFunc(v.Fields, func(c views.Field) bool {
+			return !c.Short && c.Widget != views.Number
+		})
 	case f.Type == catalog.Array:
 		b.array(f, &v)
 	case f.Type == catalog.Map:
@@ -158,7 +163,8 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 		v.Widget, v.Singular = views.Pairs, singular(f.Label)
 		v.Rows = b.each(v.Name, v.Singular)
 	case f.ListOfScalars():
-		v.Widget, v.Value, v.Offered, v.Singular = views.Lines, strings.Join(b.values[v.Name], "\n"), b.offered(f), singular(f.Label)
+		v.Widget, v.Value, v.Offered, v.Singular = views.Lines, strings.Join(b.values[v.Name], "\n"), b.offered(f),
+			singular(f.Label)
 	default:
 		v.Widget, v.Singular = views.Rows, singular(f.Label)
 		for i := range b.rows[v.Name] {
@@ -219,7 +225,8 @@ func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 	v.Hint, v.More = "Only the accounts that "+b.Team.Name+" can use.", ""
 	if len(b.Providers) == 0 {
 		v.Widget = views.Nothing
-		v.Hint = "No AWS account is open to " + b.Team.Name + " yet. Ask a platform admin to allow one for this namespace."
+		v.Hint = "No AWS account is open to " + b.Team.Name + " yet. Ask a platform admin to allow one for this " +
+			"namespace."
 		return v
 	}
 	v.Widget = views.Select
@@ -250,7 +257,9 @@ func options(values, chosen []string, byDefault string) []views.Option {
 func strays(offered []views.Option, chosen []string, why string) []views.Option {
 	var out []views.Option
 	for _, c := range chosen {
-		if c != "" && !slices.ContainsFunc(slices.Concat(offered, out), func(o views.Option) bool { return o.Value == c }) {
+		if c != "" && !slices.ContainsFunc(slices.Concat(offered, out), func(o views.Option) bool {
+			return o.Value == c
+		}) {
 			out = append(out, views.Option{Value: c, Label: c + " (" + why + ")", Selected: true})
 		}
 	}

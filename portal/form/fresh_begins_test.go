@@ -28,9 +28,11 @@ func TestFormsBeginWithWhatIsAllowed(t *testing.T) {
 		"less storage":         {rule("maxDatabaseStorageGiB", int64(10)), "spec.allocatedStorage"},
 		"enough storage":       {rule("maxDatabaseStorageGiB", int64(20)), ""},
 	} {
-		d := Fresh(k, url.Values{}, payments, Offers{Providers: []Provider{{Name: "main", Ready: true}}, Guardrails: c.limits})
+		d := Fresh(k, url.Values{}, payments,
+			Offers{Providers: []Provider{{Name: "main", Ready: true}}, Guardrails: c.limits})
 		for path, want := range map[string]string{
-			"spec.engine": "postgres", "spec.dbInstanceClass": "db.t3.micro", "spec.allocatedStorage": "20", "spec.masterUsername": "dbadmin", "spec.engineVersion": "",
+			"spec.engine": "postgres", "spec.dbInstanceClass": "db.t3.micro", "spec.allocatedStorage": "20",
+			"spec.masterUsername": "dbadmin", "spec.engineVersion": "",
 		} {
 			if path == c.lacks {
 				want = ""

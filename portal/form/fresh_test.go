@@ -34,7 +34,8 @@ func TestFormsBeginAsTheTeamWants(t *testing.T) {
 			k, _ := catalogtest.Kinds(t).ByName(c.kind)
 			facts := Facts{Team: views.Team{ID: "payments", Name: "payments"}, Namespace: "payments"}
 			d := Fresh(k, url.Values{}, facts, Offers{Providers: c.accounts, Defaults: c.defaults})
-			if account, deleted := d.values.Get(ProviderField), d.values.Get("spec.deletionPolicy"); account != c.account || deleted != c.deleted {
+			if account, deleted := d.values.Get(ProviderField),
+				d.values.Get("spec.deletionPolicy"); account != c.account || deleted != c.deleted {
 				t.Errorf("begins with the account %q and %q, want %q and %q", account, deleted, c.account, c.deleted)
 			}
 		})

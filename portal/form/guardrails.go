@@ -72,7 +72,9 @@ func (b builder) limited(f catalog.Field, v *views.Field) {
 		switch {
 		case len(choices) == 0:
 		case v.Widget == views.Select:
-			v.Options = slices.DeleteFunc(v.Options, func(o views.Option) bool { return !o.Selected && !slices.Contains(choices, o.Value) })
+			v.Options = slices.DeleteFunc(v.Options, func(o views.Option) bool {
+				return !o.Selected && !slices.Contains(choices, o.Value)
+			})
 		case v.Widget == views.Text:
 			v.Suggestions = b.allowed(f, v.Name, choices)
 		}
@@ -86,6 +88,8 @@ func (b builder) limited(f catalog.Field, v *views.Field) {
 // allowed returns the values of a field that all guardrails allow.
 func (b builder) allowed(f catalog.Field, path string, values []string) []views.Choice {
 	return suggestions(slices.DeleteFunc(slices.Clone(values), func(value string) bool {
-		return slices.ContainsFunc(b.rules(path), func(r rule) bool { return r.Refused(map[string]any{f.Name: value}, r.limits) != nil })
+		return slices.ContainsFunc(b.rules(path), func(r rule) bool {
+			return r.Refused(map[string]any{f.Name: value}, r.limits) != nil
+		})
 	}))
 }

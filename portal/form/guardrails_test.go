@@ -43,16 +43,20 @@ func TestFormsOfferWhatGuardrailsAllow(t *testing.T) {
 	team := guardrails.Limits{By: "Team growth", Rules: map[string]any{
 		"allowedInstanceTypes": []any{"t3.micro", "m7g.*", "m5.large"}, "requireIMDSv2": true,
 	}}
-	account := Provider{Name: "main", Region: "eu-west-1", Ready: true, Regions: []string{"eu-west-1", "eu-north-1"}, Guardrails: guardrails.Limits{By: "AWSProvider main", Rules: map[string]any{
-		"allowedInstanceTypes": []any{"t3.*"}, "allowedEngines": []any{map[string]any{"engine": "postgres"}, map[string]any{"engine": "mysql"}},
-		"requirePrivateBuckets": true,
-	}}}
+	account := Provider{
+		Name: "main", Region: "eu-west-1", Ready: true, Regions: []string{"eu-west-1", "eu-north-1"},
+		Guardrails: guardrails.Limits{By: "AWSProvider main", Rules: map[string]any{
+			"allowedInstanceTypes": []any{"t3.*"}, "allowedEngines": []any{map[string]any{"engine": "postgres"}, map[string]any{"engine": "mysql"}},
+			"requirePrivateBuckets": true,
+		}},
+	}
 	offers := Offers{Providers: []Provider{account}, Guardrails: team}
 	size := shown(t, "EC2Instance", "spec.instanceType", url.Values{}, offers)
 	if len(size.Suggestions) != 1 || size.Suggestions[0].Value != "t3.micro" {
 		t.Errorf("sizes %v: what both allow", size.Suggestions)
 	}
-	if !strings.Contains(size.Hint, "allowedInstanceTypes of Team growth allows t3.micro, m7g.*, m5.large.") || !strings.Contains(size.Hint, "AWSProvider main allows t3.*.") {
+	if !strings.Contains(size.Hint, "allowedInstanceTypes of Team growth allows t3.micro, m7g.*, m5.large.") ||
+		!strings.Contains(size.Hint, "AWSProvider main allows t3.*.") {
 		t.Errorf("hint %q", size.Hint)
 	}
 	var engines []string
@@ -66,10 +70,14 @@ func TestFormsOfferWhatGuardrailsAllow(t *testing.T) {
 		t.Errorf("regions %v", f.Suggestions)
 	}
 	switchOf := "spec.publicAccessBlock.blockPublicAcls"
-	if f := shown(t, "S3Bucket", switchOf, url.Values{}, offers); f.Widget != views.Fixed || f.Value != "true" || !strings.Contains(f.Hint, "requirePrivateBuckets of AWSProvider main allows true only") {
+	if f := shown(t, "S3Bucket", switchOf, url.Values{}, offers); f.Widget != views.Fixed || f.Value != "true" ||
+		!strings.Contains(f.Hint, "requirePrivateBuckets of AWSProvider main allows true only") {
 		t.Errorf("a switch that must be on: %+v", f)
 	}
-	for name, values := range map[string]url.Values{"what is taken over must say it": {adoptionField: {"Adopt"}}, "what was entered is shown": {switchOf: {"false"}}} {
+	for name, values := range map[string]url.Values{
+		"what is taken over must say it": {adoptionField: {"Adopt"}},
+		"what was entered is shown":      {switchOf: {"false"}},
+	} {
 		if f := shown(t, "S3Bucket", switchOf, values, offers); f.Widget == views.Fixed {
 			t.Errorf("%s: %+v", name, f)
 		}

@@ -15,7 +15,10 @@ func Changes(kind catalog.Kind, was, is map[string]any) []views.Versions {
 	before, after := withSpec(was), withSpec(is)
 	var all []views.Versions
 	for _, d := range kind.Differences(before, after, after) {
-		all = append(all, views.Versions{Label: labelOf(kind, d.Path), Began: valueText(d.Base), Theirs: valueText(d.Theirs)})
+		all = append(all, views.Versions{
+			Label: labelOf(kind, d.Path), Began: valueText(d.Base),
+			Theirs: valueText(d.Theirs),
+		})
 	}
 	return all
 }
@@ -52,7 +55,8 @@ func keepFixed(fields []catalog.Field, made []string, now, then map[string]any) 
 			if f.IsRef() && isMap {
 				is = inner["name"]
 			}
-			stays = append(stays, f.Label+" keeps its value ("+valueText(is)+"). "+humanize.Sentence("it cannot be changed: "+f.Fixed.Why))
+			stays = append(stays, f.Label+" keeps its value ("+valueText(is)+"). "+
+				humanize.Sentence("it cannot be changed: "+f.Fixed.Why))
 		case f.Type == catalog.Object && isMap && wasMap:
 			stays = append(stays, keepFixed(f.Fields, made, inner, outer)...)
 		}

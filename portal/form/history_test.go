@@ -60,8 +60,14 @@ func TestTheWayBackKeepsWhatCannotChange(t *testing.T) {
 		},
 	} {
 		k := kindOf(t, row.kind)
-		now := &unstructured.Unstructured{Object: spec{"apiVersion": "portico.dev/v1alpha1", "kind": row.kind, "metadata": spec{"name": "x", "namespace": "n"}, "spec": row.now}}
-		d, stays, err := Back(k, row.then, Facts{Namespace: "n", Edit: &Edit{Name: "x", ETag: `"e"`, Object: now, Made: []string{"accountID"}}})
+		now := &unstructured.Unstructured{
+			Object: spec{
+				"apiVersion": "portico.dev/v1alpha1", "kind": row.kind,
+				"metadata": spec{"name": "x", "namespace": "n"}, "spec": row.now,
+			},
+		}
+		d, stays, err := Back(k, row.then,
+			Facts{Namespace: "n", Edit: &Edit{Name: "x", ETag: `"e"`, Object: now, Made: []string{"accountID"}}})
 		if err != nil {
 			t.Fatalf("%s: %v", reason, err)
 		}
@@ -83,7 +89,8 @@ func TestTheWayBackIsFreeUntilSomethingIsMade(t *testing.T) {
 	}}
 	edit := &Edit{Name: "x", ETag: `"e"`, Object: now, Made: k.Made(now)}
 	d, stays, err := Back(k, spec{"providerRef": ref("b"), "bucketName": "y"}, Facts{Namespace: "n", Edit: edit})
-	if got := fmt.Sprint(d.Object.Object["spec"]); err != nil || len(stays) > 0 || got != fmt.Sprint(spec{"providerRef": ref("b"), "bucketName": "y"}) {
+	if got := fmt.Sprint(d.Object.Object["spec"]); err != nil || len(stays) > 0 ||
+		got != fmt.Sprint(spec{"providerRef": ref("b"), "bucketName": "y"}) {
 		t.Errorf("%s, %v stays, %v", got, stays, err)
 	}
 	now.Object["status"] = spec{"accountID": "123456789012", "arn": "arn:aws:s3:::x"}

@@ -48,7 +48,8 @@ func (o Offers) narrowed(f catalog.Field) catalog.Field {
 		return f
 	}
 	allowed := map[string][]string{
-		ZoneField: texts(o.Grant.Zones), "spec.visibility": texts(o.Grant.Visibilities), "spec.environment": texts(o.Grant.Environments),
+		ZoneField: texts(o.Grant.Zones), "spec.visibility": texts(o.Grant.Visibilities),
+		"spec.environment": texts(o.Grant.Environments),
 	}[f.Path]
 	if f.Path == ZoneField && len(allowed) != 1 {
 		f.Required = false // see Draft.WithZone

@@ -74,7 +74,8 @@ func (s subject) withoutPrefix(values url.Values) {
 
 // person returns the input for the name of a user or a group.
 func (s subject) person(f catalog.Field, v views.Field) views.Field {
-	v.Hint, v.More = "The "+f.Name+"'s name at the identity provider: the portal puts "+s.People.Prefix+" in front of it.", ""
+	v.Hint, v.More = "The "+f.Name+"'s name at the identity provider: the portal puts "+s.People.Prefix+
+		" in front of it.", ""
 	if f.Name != "group" {
 		return v
 	}

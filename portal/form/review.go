@@ -83,7 +83,8 @@ func (d Draft) change(view views.Review, stored Stored) (views.Review, error) {
 	view.Effects = d.effects(stored.Was, stored.Object)
 	for _, c := range d.kind.Differences(d.Object, stored.Object, d.Object) {
 		if c.Path[0] == "spec" {
-			view.Defaults = append(view.Defaults, views.Value{Label: labelOf(d.kind, c.Path), Text: valueText(c.Theirs)})
+			view.Defaults = append(view.Defaults,
+				views.Value{Label: labelOf(d.kind, c.Path), Text: valueText(c.Theirs)})
 		}
 	}
 	return view, nil
@@ -121,7 +122,8 @@ func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
 // labelOf returns the form's label of a part of the object.
 func labelOf(kind catalog.Kind, path []string) string {
 	if path[0] == "metadata" {
-		return map[string]string{"labels": "Label", "annotations": "Annotation"}[path[1]] + " " + strings.Join(path[2:], ".")
+		return map[string]string{"labels": "Label", "annotations": "Annotation"}[path[1]] + " " +
+			strings.Join(path[2:], ".")
 	}
 	var parts []string
 	at := path[0]

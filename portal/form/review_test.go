@@ -27,12 +27,20 @@ func TestAReviewWarnsOfALowerNumber(t *testing.T) {
 	for _, row := range []struct {
 		was, will any
 		warns     bool
-	}{{int64(35), int64(1), true}, {int64(7), 0.0, true}, {nil, int64(7), true}, {int64(7), int64(35), false}, {int64(35), nil, false}, {int64(7), int64(7), false}} {
+	}{
+		{int64(35), int64(1), true},
+		{int64(7), 0.0, true},
+		{nil, int64(7), true},
+		{int64(7), int64(35), false},
+		{int64(35), nil, false},
+		{int64(7), int64(7), false},
+	} {
 		var got []string
 		for _, e := range (subject{kind: k}).effects(of(row.was), of(row.will)) {
 			got = append(got, e.Tone+": "+e.Text)
 		}
-		if text := strings.Join(got, " "); strings.Contains(text, "warn: Recovery points that are older") != row.warns || (!row.warns && text != "") {
+		if text := strings.Join(got, " "); strings.Contains(
+			text, "warn: Recovery points that are older") != row.warns || (!row.warns && text != "") {
 			t.Errorf("%v → %v: %q", row.was, row.will, text)
 		}
 	}

@@ -142,7 +142,9 @@ func focusRow(r views.Row, name string) bool {
 	if r.Name != name {
 		return focus(r.Fields, name)
 	}
-	first := slices.IndexFunc(r.Fields, func(f views.Field) bool { return f.Widget != views.Group && f.Widget != views.Rows })
+	first := slices.IndexFunc(r.Fields, func(f views.Field) bool {
+		return f.Widget != views.Group && f.Widget != views.Rows
+	})
 	if first >= 0 {
 		r.Fields[first].Focus = true
 	}

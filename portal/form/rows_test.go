@@ -16,7 +16,8 @@ func draftOf(tb testing.TB, values url.Values) Draft {
 func TestRows(t *testing.T) {
 	d := draftOf(t, url.Values{"metadata.name": {"x"}})
 	for _, list := range []string{
-		"spec.tags", "spec.lifecycleRules", "spec.lifecycleRules", "spec.lifecycleRules[1].transitions", "spec.nonsense",
+		"spec.tags", "spec.lifecycleRules", "spec.lifecycleRules", "spec.lifecycleRules[1].transitions",
+		"spec.nonsense",
 	} {
 		d = d.WithRow(list)
 	}

@@ -29,7 +29,9 @@ func divide(kind catalog.Kind, view *views.Form) {
 // taken removes the input of that name from the view and returns it.
 func taken(view *views.Form, name string) []views.Field {
 	for _, list := range []*[]views.Field{&view.Basic, &view.Advanced} {
-		i := slices.IndexFunc(*list, func(f views.Field) bool { return f.Name == name || strings.HasPrefix(f.Name, name+".") })
+		i := slices.IndexFunc(*list, func(f views.Field) bool {
+			return f.Name == name || strings.HasPrefix(f.Name, name+".")
+		})
 		if i >= 0 {
 			f := (*list)[i]
 			*list = slices.Delete(slices.Clone(*list), i, i+1)

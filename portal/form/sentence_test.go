@@ -16,28 +16,61 @@ import (
 func TestARequestIsSaidInASentence(t *testing.T) {
 	for _, c := range []struct{ kind, spec, want, also string }{
 		{
-			"RDSInstance", "{engine: postgres, engineVersion: '16', dbInstanceClass: db.t3.micro, allocatedStorage: 20, backupRetentionPeriod: 7, port: 5433, deletionPolicy: Delete, providerRef: {name: main}}",
-			"Database: postgres 16, on db.t3.micro, with 20 GiB, private, encrypted, backed up for 7 days, deleted with a final snapshot when you delete it here.", "Port 5433",
+			"RDSInstance", "{engine: postgres, engineVersion: '16', dbInstanceClass: db.t3.micro, allocatedStorage: " +
+				"20, backupRetentionPeriod: 7, port: 5433, deletionPolicy: Delete, providerRef: {name: main}}",
+			"Database: postgres 16, on db.t3.micro, with 20 GiB, private, encrypted, backed up for 7 days, deleted " +
+				"with a final snapshot when you delete it here.", "Port 5433",
 		},
 		{
-			"RDSInstance", "{engine: mysql, dbInstanceClass: db.t3.micro, allocatedStorage: 20, maxAllocatedStorage: 100, backupRetentionPeriod: 0, multiAZ: true, publiclyAccessible: true, deletionPolicy: Retain, tags: {b: '2', a: '1'}}",
-			"Database: mysql in the version that AWS prefers, on db.t3.micro, with 20 GiB that grow up to 100 GiB, with a standby in another zone, reachable from the internet, encrypted, without backups, kept in AWS when you delete it here.", "Tags a=1, b=2",
+			"RDSInstance", "{engine: mysql, dbInstanceClass: db.t3.micro, allocatedStorage: 20, maxAllocatedStorage: " +
+				"100, backupRetentionPeriod: 0, multiAZ: true, publiclyAccessible: true, deletionPolicy: Retain, " +
+				"tags: {b: '2', a: '1'}}",
+			"Database: mysql in the version that AWS prefers, on db.t3.micro, with 20 GiB that grow up to 100 GiB, " +
+				"with a standby in another zone, reachable from the internet, encrypted, without backups, kept in " +
+				"AWS when you delete it here.", "Tags a=1, b=2",
 		},
 		{
-			"RDSInstance", "{engine: postgres, dbInstanceClass: db.t3.micro, allocatedStorage: 20, restoreFrom: {snapshotIdentifier: ledger-final}, deletionPolicy: Delete}",
-			"Database: postgres in the version of the snapshot, with the data of the snapshot, on db.t3.micro, with 20 GiB, private, deleted with a final snapshot when you delete it here.",
+			"RDSInstance", "{engine: postgres, dbInstanceClass: db.t3.micro, allocatedStorage: 20, restoreFrom: " +
+				"{snapshotIdentifier: ledger-final}, deletionPolicy: Delete}",
+			"Database: postgres in the version of the snapshot, with the data of the snapshot, on db.t3.micro, with " +
+				"20 GiB, private, deleted with a final snapshot when you delete it here.",
 			"Restore from snapshot identifier ledger-final",
 		},
 		{
-			"S3Bucket", "{versioning: Enabled, forceDestroy: true, lifecycleRules: [{id: old, expirationDays: 30}, {id: older, prefix: logs/}]}",
-			"Bucket: with a name that Portico picks, with old versions of objects kept, closed to the public, deleted with all objects in it when you delete it here.", "Lifecycle rules",
+			"S3Bucket", "{versioning: Enabled, forceDestroy: true, lifecycleRules: [{id: old, expirationDays: 30}, " +
+				"{id: older, prefix: logs/}]}",
+			"Bucket: with a name that Portico picks, with old versions of objects kept, closed to the public, " +
+				"deleted with all objects in it when you delete it here.", "Lifecycle rules",
 		},
-		{"EC2Instance", "{instanceType: t3.micro, imageSSMParameter: /x, securityGroupIDs: [sg-1, sg-2], state: Running}", "Virtual machine: t3.micro, from the image that /x names, terminated when you delete it here.", "Security group IDs sg-1, sg-2"},
-		{"SQSQueue", "{queueName: jobs.fifo, fifoQueue: true, deadLetterQueue: {targetRef: {name: lost}, maxReceiveCount: 3}}", "Message queue: named jobs.fifo, in strict order (FIFO), with a dead-letter queue, deleted with its messages when you delete it here.", "Dead letter queue max receive count 3, target lost"},
-		{"WebApp", "{image: 'example.com/shop:1', replicas: 3, port: 8080, bindings: [{kind: S3Bucket, name: files}]}", "Web app: example.com/shop:1, 3 replicas, listening on port 8080, inside the cluster only.", "Bindings kind S3Bucket, name files"},
-		{"GatewayHostnameRequest", "{hostname: shop.example.com, zoneId: Z1, environment: prod}", "Hostname: shop.example.com, reachable from the internet, for the environment prod, in the hosted zone Z1.", ""},
+		{
+			"EC2Instance", "{instanceType: t3.micro, imageSSMParameter: /x, securityGroupIDs: [sg-1, sg-2], state: " +
+				"Running}", "Virtual machine: t3.micro, from the image that /x names, terminated when you delete " +
+				"it here.",
+			"Security group IDs sg-1, sg-2",
+		},
+		{
+			"SQSQueue", "{queueName: jobs.fifo, fifoQueue: true, deadLetterQueue: {targetRef: {name: lost}, " +
+				"maxReceiveCount: 3}}", "Message queue: named jobs.fifo, in strict order (FIFO), with a dead-letter " +
+				"queue, deleted with its messages when you delete it here.",
+			"Dead letter queue max receive count 3, target lost",
+		},
+		{
+			"WebApp", "{image: 'example.com/shop:1', replicas: 3, port: 8080, bindings: [{kind: S3Bucket, name: " +
+				"files}]}",
+			"Web app: example.com/shop:1, 3 replicas, listening on port 8080, inside the cluster only.",
+			"Bindings kind S3Bucket, name files",
+		},
+		{
+			"GatewayHostnameRequest", "{hostname: shop.example.com, zoneId: Z1, environment: prod}",
+			"Hostname: shop.example.com, reachable from the internet, for the environment prod, in the hosted zone Z1.",
+			"",
+		},
 		{"DatabaseUser", "{databaseRef: {name: ledger}, access: Read}", "Database user: in the database ledger, that reads, signing in with a password, dropped when you delete it here.", ""},
-		{"S3Bucket", "{bucketName: theirs, adoptionPolicy: Adopt, managementPolicy: Observe}", "Bucket: named theirs, only observed: Portico changes and deletes nothing in AWS.", "Adoption policy Adopt"},
+		{
+			"S3Bucket", "{bucketName: theirs, adoptionPolicy: Adopt, managementPolicy: Observe}",
+			"Bucket: named theirs, only observed: Portico changes and deletes nothing in AWS.",
+			"Adoption policy Adopt",
+		},
 		{"EC2Instance", "{instanceType: t3.micro, disableApiTermination: true}", "Virtual machine: t3.micro, protected from deletion.", ""},
 		{"Team", "{title: Growth, members: [{users: [a]}]}", "", "Title Growth"},
 	} {
@@ -80,7 +113,9 @@ func TestEveryFieldIsTold(t *testing.T) {
 			obj.Object["spec"] = map[string]any{f.Name: sample(f)}
 			s := subject{kind: k}
 			text, told := s.sentence(obj)
-			beside := slices.ContainsFunc(s.settings(obj, told), func(v views.Value) bool { return v.Label == f.Label && v.Text != "" })
+			beside := slices.ContainsFunc(s.settings(obj, told), func(v views.Value) bool {
+				return v.Label == f.Label && v.Text != ""
+			})
 			if !beside && (!slices.Contains(told, f.Name) || text == "") {
 				t.Errorf("%s of %s is not told: %s", f.Name, k.Name, text)
 			}
@@ -124,7 +159,8 @@ func TestAnEditIsSaidFieldByField(t *testing.T) {
 		}
 		return obj
 	}
-	got := fmt.Sprint(subject{kind: k}.changed(read("{delaySeconds: 5, visibilityTimeout: 30, tags: {a: '1'}}"), read("{delaySeconds: 10, fifoQueue: true, tags: {a: '1'}}")))
+	got := fmt.Sprint(subject{kind: k}.changed(read("{delaySeconds: 5, visibilityTimeout: 30, tags: {a: '1'}}"),
+		read("{delaySeconds: 10, fifoQueue: true, tags: {a: '1'}}")))
 	for _, want := range []string{"from 5 seconds to 10 seconds", "removed; it was 30 seconds", "set to yes"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %q", got, want)

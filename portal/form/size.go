@@ -63,5 +63,7 @@ func (d Draft) outgrown() catalog.FieldErrors {
 	if err == nil {
 		return nil
 	}
-	return catalog.FieldErrors{{Message: "it is too large: " + err.Error() + "; make it smaller, or copy the YAML and take it to kubectl"}}
+	return catalog.FieldErrors{
+		{Message: "it is too large: " + err.Error() + "; make it smaller, or copy the YAML and take it to kubectl"},
+	}
 }

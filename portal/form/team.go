@@ -72,7 +72,8 @@ func (d Draft) teamEffects(stored *unstructured.Unstructured) ([]views.Effect, e
 	d.sayLimits(t, say)
 	if h := t.Spec.Hostnames; h != nil {
 		limits := strings.Join(availability.Limits(*h), " ")
-		say("hostname", "%s", strings.TrimSpace("It can request hostnames below "+strings.Join(h.Suffixes, ", ")+". "+limits))
+		say("hostname", "%s", strings.TrimSpace("It can request hostnames below "+strings.Join(h.Suffixes, ", ")+". "+
+			limits))
 	} else {
 		say("hostname", "It can request no hostnames.")
 	}

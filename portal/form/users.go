@@ -21,7 +21,8 @@ func (d Draft) WithoutUser() map[string]string {
 	for i := range d.rows["spec.bindings"] {
 		row := catalog.Index("spec.bindings", i)
 		name := d.values.Get(row + ".name")
-		if d.values.Get(row+".kind") == v1alpha1.KindRDSInstance && name != "" && !bound[name] && d.values.Get(row+".user") == "" {
+		if d.values.Get(row+".kind") == v1alpha1.KindRDSInstance && name != "" && !bound[name] &&
+			d.values.Get(row+".user") == "" {
 			databases[row+".user"] = name
 		}
 	}

@@ -34,7 +34,8 @@ func (z Zone) words() string {
 
 // WantsZone reports whether the draft is for a hostname, so that a hosted zone can be found or checked.
 func (d Draft) WantsZone() bool {
-	return d.namesItself() && d.Edit == nil && catalog.TextAt(d.Object, "spec", "hostname") != "" && catalog.TextAt(d.Object, "spec", "providerRef", "name") != ""
+	return d.namesItself() && d.Edit == nil && catalog.TextAt(d.Object, "spec", "hostname") != "" &&
+		catalog.TextAt(d.Object, "spec", "providerRef", "name") != ""
 }
 
 // Internal reports whether the draft is for a hostname that is not public.
@@ -50,13 +51,17 @@ func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 	if err != nil {
 		return d, nil // the hostname's own error says so
 	}
-	holding := slices.DeleteFunc(slices.Clone(all), func(z Zone) bool { return !name.Within(z.Domain) || z.Private && !d.Internal() })
+	holding := slices.DeleteFunc(slices.Clone(all), func(z Zone) bool {
+		return !name.Within(z.Domain) || z.Private && !d.Internal()
+	})
 	zone, enter, wrong := d.zoneAmong(name, all, holding)
 	if len(wrong) > 0 {
 		return d, wrong
 	}
 	if zone.Private && catalog.TextAt(d.Object, "spec", "validationZoneId") == "" {
-		public = slices.DeleteFunc(slices.Clone(public), func(z Zone) bool { return z.Private || !name.Within(z.Domain) })
+		public = slices.DeleteFunc(slices.Clone(public), func(z Zone) bool {
+			return z.Private || !name.Within(z.Domain)
+		})
 		if found, none := closest(name, public, false); none == "" {
 			enter[ValidationZoneField] = found.ID
 		}
@@ -65,7 +70,9 @@ func (d Draft) WithZone(all, public []Zone) (Draft, catalog.FieldErrors) {
 }
 
 // zoneAmong returns the entered zone, if it is known, or else the best match, with the values to enter.
-func (d Draft) zoneAmong(name dnsname.Name, all, holding []Zone) (zone Zone, enter map[string]string, wrong catalog.FieldErrors) {
+func (d Draft) zoneAmong(name dnsname.Name, all, holding []Zone) (
+	zone Zone, enter map[string]string, wrong catalog.FieldErrors,
+) {
 	if id := catalog.TextAt(d.Object, "spec", "zoneId"); id != "" {
 		if i := slices.IndexFunc(holding, func(z Zone) bool { return z.ID == id }); i >= 0 {
 			zone = holding[i]
@@ -91,7 +98,8 @@ func misplaced(name dnsname.Name, id string, all, holding []Zone) catalog.FieldE
 	}
 	wrong := fmt.Sprintf("%s is not in the domain of this hosted zone, %s", name, all[i].Domain)
 	if name.Within(all[i].Domain) {
-		wrong = "this hosted zone is private, which the internet does not see: choose visibility internal or a public zone"
+		wrong = "this hosted zone is private, which the internet does not see: choose visibility internal or a " +
+			"public zone"
 	}
 	if len(holding) > 0 {
 		wrong += ". Hosted zones that fit: " + list(holding)
@@ -113,7 +121,8 @@ func closest(name dnsname.Name, holding []Zone, internal bool) (zone Zone, wrong
 	fit = slices.DeleteFunc(fit, func(z Zone) bool { return len(z.Domain) < longest })
 	switch len(fit) {
 	case 0:
-		return Zone{}, fmt.Sprintf("no hosted zone that your team can use holds %s: correct the hostname or ask a platform admin", name)
+		return Zone{}, fmt.Sprintf("no hosted zone that your team can use holds %s: correct the hostname or ask a "+
+			"platform admin", name)
 	case 1:
 		return fit[0], ""
 	}

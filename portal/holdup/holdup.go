@@ -77,7 +77,8 @@ func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t ca
 	there, err := f.Cluster.Get(ctx, f.ID, ref)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("It names the %s %s, which is not there yet: it waits until somebody requests it.", kind.Noun(), t.Name), nil
+		return fmt.Sprintf("It names the %s %s, which is not there yet: it waits until somebody requests it.",
+			kind.Noun(), t.Name), nil
 	case cluster.IsForbidden(err):
 		return "", nil
 	case err != nil:
@@ -107,14 +108,17 @@ func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]
 	}
 	i := slices.IndexFunc(open, func(o cluster.Provider) bool { return o.Name == name })
 	if i < 0 {
-		return []string{fmt.Sprintf("%s cannot use an AWS account %s: choose another one, or ask a platform admin to open it.", f.Team, name)}, nil
+		return []string{fmt.Sprintf("%s cannot use an AWS account %s: choose another one, or ask a platform admin to "+
+			"open it.", f.Team, name)}, nil
 	}
 	region := catalog.TextAt(obj, "spec", "region")
 	if all := open[i].Regions(); region != "" && region != open[i].Region && !slices.Contains(all, region) {
-		return []string{fmt.Sprintf("The AWS account %s allows %s, and not %s.", name, strings.Join(all, ", "), region)}, nil
+		return []string{fmt.Sprintf("The AWS account %s allows %s, and not %s.", name, strings.Join(all, ", "),
+			region)}, nil
 	}
 	if !open[i].Ready {
-		return []string{fmt.Sprintf("The AWS account %s is not ready: it waits until a platform admin has repaired that.", name)}, nil
+		return []string{fmt.Sprintf("The AWS account %s is not ready: it waits until a platform admin has "+
+			"repaired that.", name)}, nil
 	}
 	return nil, nil
 }
@@ -139,8 +143,9 @@ func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (al
 		}
 		for _, value := range values[:min(len(values), most)] {
 			if !slices.ContainsFunc(has.Items, func(o operatorapi.Offer) bool { return o.Value == value }) {
-				all = append(all, fmt.Sprintf("spec.%s: the AWS account %s has no %s that %s can use, by a list that is five minutes old at most. "+
-					"Choose another one, or ask a platform admin to allow it.", field, provider, value, f.Team))
+				all = append(all, fmt.Sprintf("spec.%s: the AWS account %s has no %s that %s can use, by a list that "+
+					"is five minutes old at most. Choose another one, or ask a platform admin to allow it.", field,
+					provider, value, f.Team))
 			}
 		}
 	}
@@ -150,7 +155,10 @@ func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (al
 // query returns the query for the account's values of a field, with the values in obj of the fields on which they
 // depend.
 func (f Finder) query(obj *unstructured.Unstructured, provider, field string) operatorapi.OfferQuery {
-	q := operatorapi.OfferQuery{Namespace: f.Namespace, Provider: provider, Field: field, Region: catalog.TextAt(obj, "spec", "region"), With: map[string]string{}}
+	q := operatorapi.OfferQuery{
+		Namespace: f.Namespace, Provider: provider, Field: field,
+		Region: catalog.TextAt(obj, "spec", "region"), With: map[string]string{},
+	}
 	for _, name := range f.Kind.Offers[field] {
 		q.With[name] = catalog.TextAt(obj, "spec", name)
 	}

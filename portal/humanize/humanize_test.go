@@ -19,7 +19,10 @@ func TestSentence(t *testing.T) {
 }
 
 func TestHasWords(t *testing.T) {
-	for search, want := range map[string]bool{"": true, "logs": true, "BUCKET  logs": true, "logs queue": false, "bucketlogs": false} {
+	for search, want := range map[string]bool{
+		"": true, "logs": true, "BUCKET  logs": true, "logs queue": false,
+		"bucketlogs": false,
+	} {
 		if HasWords(search, "Logs bucket") != want {
 			t.Errorf("%q is found: %v", search, !want)
 		}
@@ -28,7 +31,8 @@ func TestHasWords(t *testing.T) {
 
 func TestWordsKeepAcronyms(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "", "Ready": "Ready", "CertificateIssued": "Certificate issued", "AWSAccess": "AWS access", "DNSAliasReady": "DNS alias ready",
+		"": "", "Ready": "Ready", "CertificateIssued": "Certificate issued", "AWSAccess": "AWS access",
+		"DNSAliasReady":    "DNS alias ready",
 		"messagesInFlight": "messages in flight", "EC2Instance": "EC2 instance", "WaitsForDNS": "Waits for DNS",
 	} {
 		if got := Words(name); got != want {

@@ -36,7 +36,9 @@ func TestOneCallerDoesNotSlowAnother(t *testing.T) {
 
 func TestWhoMustWaitIsToldHowLong(t *testing.T) {
 	l := New(Rate{PerSecond: 0.4, Burst: 1}, clocktesting.NewFakePassiveClock(time.Now()))
-	h := l.Each(func(r *http.Request) string { return r.URL.Path }, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })(
+	h := l.Each(func(r *http.Request) string { return r.URL.Path }, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	})(
 		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for _, want := range []string{"", "3"} {
 		w := httptest.NewRecorder()

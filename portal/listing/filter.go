@@ -27,8 +27,10 @@ type Filter struct {
 // Matches reports whether the item matches.
 func (f *Filter) Matches(l Item) bool {
 	return (f.Kind == "" || f.Kind == l.Kind.Plural) && (f.Namespace == "" || f.Namespace == l.Namespace) &&
-		(f.Phase == "" || f.Phase == l.Phase) && (f.Provider == "" || f.Provider == l.Provider) && (f.Requester == "" || f.Requester == l.Requester) &&
-		(f.Labels == nil || f.Labels.Matches(labels.Set(l.Object.GetLabels()))) && (f.Words == "" || humanize.HasWords(f.Words, f.text(l)))
+		(f.Phase == "" || f.Phase == l.Phase) && (f.Provider == "" || f.Provider == l.Provider) &&
+		(f.Requester == "" || f.Requester == l.Requester) &&
+		(f.Labels == nil || f.Labels.Matches(labels.Set(l.Object.GetLabels()))) &&
+		(f.Words == "" || humanize.HasWords(f.Words, f.text(l)))
 }
 
 // text returns the text of an item that a search matches.

@@ -50,7 +50,8 @@ func TestKindsThatMayNotBeListedAreLeftOutAndTold(t *testing.T) {
 		"one cannot be had": {kinds{"a": forbidden, "b": broken}, nil, nil, broken},
 	} {
 		found, err := Read(t.Context(), c.is, auth.Identity{}, all, "payments")
-		if !errors.Is(err, c.fails) || !slices.Equal(plurals(found.Kinds), c.listed) || !slices.Equal(plurals(found.Forbidden), c.forbidden) {
+		if !errors.Is(err, c.fails) || !slices.Equal(plurals(found.Kinds), c.listed) ||
+			!slices.Equal(plurals(found.Forbidden), c.forbidden) {
 			t.Errorf("%s: listed %v, forbidden %v, %v", name, plurals(found.Kinds), plurals(found.Forbidden), err)
 		}
 		for i, l := range found.Items {
@@ -63,8 +64,11 @@ func TestKindsThatMayNotBeListedAreLeftOutAndTold(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	l := Item{&overview.Row{
-		Name: "logs", Namespace: "payments", Phase: phase.Ready, Endpoint: "payments-logs", Provider: "prod", Requester: "oidc:ann",
-		Object: &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "a"}}}},
+		Name: "logs", Namespace: "payments", Phase: phase.Ready, Endpoint: "payments-logs", Provider: "prod",
+		Requester: "oidc:ann",
+		Object: &unstructured.Unstructured{
+			Object: map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "a"}}},
+		},
 	}, &catalog.Kind{Name: "S3Bucket", Plural: "s3buckets", Title: "Bucket"}}
 	selector := func(s string) labels.Selector {
 		parsed, err := labels.Parse(s)
@@ -79,7 +83,10 @@ func TestFilters(t *testing.T) {
 		want   bool
 	}{
 		{"no filter", Filter{}, true},
-		{"every one at once", Filter{Kind: "s3buckets", Namespace: "payments", Phase: phase.Ready, Provider: "prod", Requester: "oidc:ann", Labels: selector("team=a"), Words: "LOGS bucket s3 prod ann", Across: true}, true},
+		{"every one at once", Filter{
+			Kind: "s3buckets", Namespace: "payments", Phase: phase.Ready, Provider: "prod",
+			Requester: "oidc:ann", Labels: selector("team=a"), Words: "LOGS bucket s3 prod ann", Across: true,
+		}, true},
 		{"another kind", Filter{Kind: "sqsqueues"}, false},
 		{"another namespace", Filter{Namespace: "search"}, false},
 		{"another provider", Filter{Provider: "pro"}, false},

@@ -104,7 +104,10 @@ type reader func(body []byte) (any, error)
 
 // New returns a Client; it sends no requests.
 func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
-	return &Client{kubernetes: k, clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), recent: map[question]answer{}}
+	return &Client{
+		kubernetes: k, clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)),
+		recent: map[question]answer{},
+	}
 }
 
 // Of returns the checks of one object. It takes Patience at most, and no time while the operator is known to be down.

@@ -29,7 +29,10 @@ type bench struct {
 
 func newBench(t *testing.T, first *leader) *bench {
 	t.Helper()
-	b := &bench{t: t, cluster: &cluster{}, clock: clocktesting.NewFakePassiveClock(time.Now()), logged: &strings.Builder{}}
+	b := &bench{
+		t: t, cluster: &cluster{}, clock: clocktesting.NewFakePassiveClock(time.Now()),
+		logged: &strings.Builder{},
+	}
 	if first != nil {
 		b.cluster.leads(first)
 	}
@@ -121,7 +124,8 @@ func TestNobodyIsAskedWhileTheCircuitIsOpen(t *testing.T) {
 	l.says(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"uid":"1","reason":"back"}`) })
 	b.later()
 	b.want(Checked, "back")
-	if n := strings.Count(b.logged.String(), "does not answer"); n != 1 || !strings.Contains(b.logged.String(), "answers again") || strings.Contains(b.logged.String(), "token-1") {
+	if n := strings.Count(b.logged.String(), "does not answer"); n != 1 ||
+		!strings.Contains(b.logged.String(), "answers again") || strings.Contains(b.logged.String(), "token-1") {
 		t.Errorf("logged %s", b.logged)
 	}
 }

@@ -103,7 +103,8 @@ func (c *Client) understand(resp *http.Response, answer []byte, token string, at
 		return resp.StatusCode, nil
 	}
 	var said operatorapi.Problem
-	if resp.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(answer, &said) != nil || said.Detail == "" {
+	if resp.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(answer, &said) != nil ||
+		said.Detail == "" {
 		if resp.StatusCode == http.StatusUnauthorized {
 			c.kubernetes.Drop(token)
 		}

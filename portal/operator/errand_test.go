@@ -27,8 +27,10 @@ func errandTo(t *testing.T, h http.HandlerFunc) (*Client, *cluster) {
 func TestWhatAPersonAsksIsCarriedWithTheirToken(t *testing.T) {
 	c, _ := errandTo(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.Header.Get("Authorization") != "Bearer token-1" || r.Header.Get(operatorapi.HeaderPerson) != "janes" || r.Header.Get(operatorapi.HeaderRequest) != "r1" ||
-			r.Header.Get(operatorapi.HeaderAddress) != "10.0.0.1" || r.Method != http.MethodPatch || string(body) != `{"remove":["a"]}` {
+		if r.Header.Get("Authorization") != "Bearer token-1" || r.Header.Get(operatorapi.HeaderPerson) != "janes" ||
+			r.Header.Get(operatorapi.HeaderRequest) != "r1" ||
+			r.Header.Get(operatorapi.HeaderAddress) != "10.0.0.1" || r.Method != http.MethodPatch ||
+			string(body) != `{"remove":["a"]}` {
 			t.Errorf("%s %v %s", r.Method, r.Header, body)
 		}
 		w.WriteHeader(http.StatusCreated)
@@ -36,7 +38,9 @@ func TestWhatAPersonAsksIsCarriedWithTheirToken(t *testing.T) {
 	})
 	var out operatorapi.Secret
 	status, err := c.Do(t.Context(), Errand{
-		Method: http.MethodPatch, Path: operatorapi.SecretPath("payments", "shop"), Body: operatorapi.SecretChange{Remove: []string{"a"}},
+		Method: http.MethodPatch, Path: operatorapi.SecretPath("payments", "shop"), Body: operatorapi.SecretChange{
+			Remove: []string{"a"},
+		},
 		Token: "janes", Request: "r1", Address: "10.0.0.1",
 	}, &out)
 	if status != http.StatusCreated || err != nil || out.Name != "shop" {
@@ -69,13 +73,16 @@ func TestRefusalsAreToldFromTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, k := errandTo(t, c.answer)
 			var out operatorapi.Secret
-			_, err := client.Do(t.Context(), Errand{Method: http.MethodGet, Path: "/people/secrets/payments", Token: "janes"}, &out)
+			_, err := client.Do(t.Context(),
+				Errand{Method: http.MethodGet, Path: "/people/secrets/payments", Token: "janes"}, &out)
 			refused, told := errors.AsType[*RefusedError](err)
 			_, away := errors.AsType[*AwayError](err)
-			if told != (c.refused != 0) || away == told || told && (refused.Status != c.refused || refused.Error() != "you may not") {
+			if told != (c.refused != 0) || away == told ||
+				told && (refused.Status != c.refused || refused.Error() != "you may not") {
 				t.Errorf("%v", err)
 			}
-			if (len(k.dropped) > 0) != c.dropped || strings.Contains(err.Error(), "planted") || strings.Contains(err.Error(), "janes") {
+			if (len(k.dropped) > 0) != c.dropped || strings.Contains(err.Error(), "planted") ||
+				strings.Contains(err.Error(), "janes") {
 				t.Errorf("dropped %v: %v", k.dropped, err)
 			}
 		})
@@ -91,7 +98,8 @@ func TestAnErrandFindsTheNewLeader(t *testing.T) {
 	t.Cleanup(c.Close)
 	for _, want := range []string{"old", "shop"} {
 		var out operatorapi.Secret
-		if _, err := c.Do(t.Context(), Errand{Method: http.MethodGet, Path: "/people/secrets/payments", Token: "janes"}, &out); err != nil || out.Name != want {
+		if _, err := c.Do(t.Context(), Errand{Method: http.MethodGet, Path: "/people/secrets/payments", Token: "janes"},
+			&out); err != nil || out.Name != want {
 			t.Errorf("%v %+v, want %s", err, out, want)
 		}
 		k.leads(next)
@@ -111,7 +119,10 @@ func TestAnAnswerOfTheOperatorIsReadToItsLimit(t *testing.T) {
 		_, _ = io.WriteString(w, `{"name": "`+strings.Repeat("x", longestErrand)+`"}`) // the reader may have gone
 	})
 	var out operatorapi.Secret
-	_, err := c.Do(t.Context(), Errand{Method: http.MethodGet, Path: operatorapi.SecretPath("payments", "shop"), Token: "janes"}, &out)
+	_, err := c.Do(t.Context(), Errand{
+		Method: http.MethodGet, Path: operatorapi.SecretPath("payments", "shop"),
+		Token: "janes",
+	}, &out)
 	if _, away := errors.AsType[*AwayError](err); !away || out.Name != "" {
 		t.Errorf("%v, with a name of %d bytes", err, len(out.Name))
 	}

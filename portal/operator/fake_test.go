@@ -35,7 +35,8 @@ func newLeader(t *testing.T, name string) *leader {
 	t.Helper()
 	l := &leader{}
 	l.says(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer token-1" || r.URL.Path != "/inspect/resources/S3Bucket/payments/logs" {
+		if r.Header.Get("Authorization") != "Bearer token-1" ||
+			r.URL.Path != "/inspect/resources/S3Bucket/payments/logs" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}

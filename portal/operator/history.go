@@ -76,7 +76,8 @@ func (h *history) note(at time.Time, now Work) {
 		for _, s := range now.Services {
 			before := began[s.Name]
 			span.Services[s.Name] = operatorapi.Service{
-				Name: s.Name, Calls: s.Calls - before.Calls, Failures: s.Failures - before.Failures, Throttled: s.Throttled - before.Throttled,
+				Name: s.Name, Calls: s.Calls - before.Calls, Failures: s.Failures - before.Failures,
+				Throttled: s.Throttled - before.Throttled,
 			}
 		}
 	}

@@ -12,7 +12,9 @@ import (
 func TestHistoryTellsWhatHappenedBetweenSamples(t *testing.T) {
 	began := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	work := func(since time.Time, s3, throttled int64) Work {
-		return Work{Known: true, Activity: operatorapi.Activity{Since: since, Services: []operatorapi.Service{{Name: "S3", Calls: s3, Throttled: throttled}}}}
+		return Work{Known: true, Activity: operatorapi.Activity{
+			Since: since, Services: []operatorapi.Service{{Name: "S3", Calls: s3, Throttled: throttled}},
+		}}
 	}
 	for name, c := range map[string]struct {
 		samples []Work

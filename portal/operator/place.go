@@ -42,17 +42,23 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 	if holder == nil || *holder == "" {
 		return nil, errors.New("nobody holds the operator's Lease")
 	}
-	p := &place{url: lease.Annotations[operatorapi.AnnotationURL], ca: lease.Annotations[operatorapi.AnnotationCA], holder: *holder}
+	p := &place{
+		url: lease.Annotations[operatorapi.AnnotationURL], ca: lease.Annotations[operatorapi.AnnotationCA],
+		holder: *holder,
+	}
 	if p.url == "" || p.ca == "" {
-		return nil, fmt.Errorf("the operator's Lease has no annotation %s or %s", operatorapi.AnnotationURL, operatorapi.AnnotationCA)
+		return nil, fmt.Errorf("the operator's Lease has no annotation %s or %s", operatorapi.AnnotationURL,
+			operatorapi.AnnotationCA)
 	}
 	u, err := url.Parse(p.url)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not https://host:port", operatorapi.AnnotationURL)
+		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not https://host:port",
+			operatorapi.AnnotationURL)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(p.ca)) {
-		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not a certificate", operatorapi.AnnotationCA)
+		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not a certificate",
+			operatorapi.AnnotationCA)
 	}
 	p.transport = &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext, // without a proxy

@@ -33,7 +33,10 @@ func (s sample) object() *unstructured.Unstructured {
 	if s.Namespace != "" {
 		meta["namespace"] = s.Namespace
 	}
-	ready := map[string]any{"type": "Ready", "status": "False", "reason": "Creating", "message": "soon", "lastTransitionTime": at(s.since)}
+	ready := map[string]any{
+		"type": "Ready", "status": "False", "reason": "Creating", "message": "soon",
+		"lastTransitionTime": at(s.since),
+	}
 	status := map[string]any{"observedGeneration": int64(2), "conditions": []any{ready}}
 	switch s.is {
 	case phase.Ready:
@@ -194,7 +197,8 @@ func TestAfterAnyChangesTheOverviewIsWhatCountingGives(t *testing.T) {
 					}
 				}
 				for _, at := range []Place{{"buckets", "search"}, {"buckets", ""}, {"accounts", ""}} {
-					if want, got := names(all, at), rowNames(store.Rows(at, func(string) bool { return true })); !slices.Equal(got, want) {
+					if want, got := names(all, at),
+						rowNames(store.Rows(at, func(string) bool { return true })); !slices.Equal(got, want) {
 						t.Fatalf("rows of %v are %v, want %v", at, got, want)
 					}
 				}
@@ -213,7 +217,10 @@ func TestAfterAnyChangesTheOverviewIsWhatCountingGives(t *testing.T) {
 func TestNothingIsKeptOfWhatIsGone(t *testing.T) {
 	s := NewStore()
 	for i := range 100 {
-		one := sample{Place: Place{"buckets", fmt.Sprint("n", i)}, name: "x", is: phase.NeedsYou, deleting: true, took: time.Second}
+		one := sample{
+			Place: Place{"buckets", fmt.Sprint("n", i)}, name: "x", is: phase.NeedsYou, deleting: true,
+			took: time.Second,
+		}
 		s.Put(catalog.Kind{Plural: one.Kind}, one.object())
 		s.Remove(one.Kind, one.Namespace, one.name)
 	}
@@ -226,7 +233,8 @@ func TestTroublesStandInTheOrderOfTheirAge(t *testing.T) {
 	s := NewStore()
 	for i := range 60 {
 		one := sample{
-			Place: Place{"buckets", "payments"}, name: fmt.Sprintf("b%03d", i), is: phase.NeedsYou, deleting: true, took: -1,
+			Place: Place{"buckets", "payments"}, name: fmt.Sprintf("b%03d", i), is: phase.NeedsYou, deleting: true,
+			took:  -1,
 			since: -time.Duration(i) * time.Hour,
 		}
 		s.Put(catalog.Kind{Plural: one.Kind}, one.object())
@@ -235,7 +243,8 @@ func TestTroublesStandInTheOrderOfTheirAge(t *testing.T) {
 	}
 	o := s.Of(func(Place) bool { return true })
 	if len(o.Failing) != 60 || len(o.Leaving) != 60 {
-		t.Errorf("%d failing, %d leaving: those that are kept for others are no troubles of teams", len(o.Failing), len(o.Leaving))
+		t.Errorf("%d failing, %d leaving: those that are kept for others are no troubles of teams", len(o.Failing),
+			len(o.Leaving))
 	}
 	if o.Failing[0].Name != "b059" {
 		t.Errorf("the longest failing is %s", o.Failing[0].Name)
@@ -257,7 +266,8 @@ func TestSumAddsUpWhatMatches(t *testing.T) {
 func TestClocksThatDifferGiveNoNegativeTimes(t *testing.T) {
 	s, one := NewStore(), sample{Place: Place{"buckets", "payments"}, name: "x", is: phase.Ready, took: 0}
 	obj := one.object()
-	if err := unstructured.SetNestedField(obj.Object, noon.Add(-time.Hour).Format(time.RFC3339), "status", "firstReadyTime"); err != nil {
+	if err := unstructured.SetNestedField(obj.Object, noon.Add(-time.Hour).Format(time.RFC3339), "status",
+		"firstReadyTime"); err != nil {
 		t.Fatal(err)
 	}
 	s.Put(catalog.Kind{Plural: one.Kind}, obj)

@@ -35,7 +35,8 @@ func NewRow(k catalog.Kind, obj *unstructured.Unstructured) *Row {
 func newRow(k catalog.Kind, f status.Facts, obj *unstructured.Unstructured) (row *Row, why string) {
 	row = &Row{
 		Object: obj, Namespace: obj.GetNamespace(), Name: obj.GetName(), Endpoint: k.EndpointOf(obj),
-		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time, Took: took(obj),
+		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time,
+		Took: took(obj),
 	}
 	row.Provider, _, _ = unstructured.NestedString(obj.Object, "spec", "providerRef", "name")
 	row.Phase, why = f.Phase()

@@ -28,7 +28,8 @@ type Bucket struct {
 
 // bounds of the buckets: from a queue's seconds to a database's hour.
 var bounds = []time.Duration{
-	2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute,
+	2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute,
+	2 * time.Minute,
 	5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
@@ -57,7 +58,9 @@ type counted struct {
 
 func (d *durations) add(took time.Duration, n int) {
 	took = took.Truncate(time.Second)
-	i, found := slices.BinarySearchFunc(d.all, took, func(c counted, t time.Duration) int { return cmp.Compare(c.took, t) })
+	i, found := slices.BinarySearchFunc(d.all, took, func(c counted, t time.Duration) int {
+		return cmp.Compare(c.took, t)
+	})
 	if !found {
 		d.all = slices.Insert(d.all, i, counted{took: took})
 	}

@@ -20,12 +20,21 @@ func boundSite(tb testing.TB, status, reason, message string) *fakeCluster {
 	_ = unstructured.SetNestedSlice(app, bindings, "spec", "bindings")
 	_ = unstructured.SetNestedField(app, `{"Statement":[{"Action":["sqs:ReceiveMessage"]}]}`, "status", "accessPolicy")
 	given := []any{
-		map[string]any{"kind": "SQSQueue", "name": "orders", "secret": "orders-sqsqueue-binding", "variables": []any{"ORDERS_ARN", "ORDERS_URL"}},
-		map[string]any{"kind": "RDSInstance", "name": "ledger", "secret": "ledger-rdsinstance-binding", "folder": "/bindings/ledger", "user": "Master"},
+		map[string]any{
+			"kind": "SQSQueue", "name": "orders", "secret": "orders-sqsqueue-binding",
+			"variables": []any{"ORDERS_ARN", "ORDERS_URL"},
+		},
+		map[string]any{
+			"kind": "RDSInstance", "name": "ledger", "secret": "ledger-rdsinstance-binding",
+			"folder": "/bindings/ledger", "user": "Master",
+		},
 	}
 	_ = unstructured.SetNestedSlice(app, given, "status", "bindings")
 	conditions, _, _ := unstructured.NestedSlice(app, "status", "conditions")
-	conditions = append(conditions, map[string]any{"type": "AWSAccess", "status": status, "reason": reason, "message": message, "lastTransitionTime": "2026-11-21T11:50:00Z"})
+	conditions = append(conditions, map[string]any{
+		"type": "AWSAccess", "status": status, "reason": reason,
+		"message": message, "lastTransitionTime": "2026-11-21T11:50:00Z",
+	})
 	_ = unstructured.SetNestedSlice(app, conditions, "status", "conditions")
 	return f
 }
@@ -38,8 +47,10 @@ func TestThePageOfAnApplicationSaysWhatItMayDoInAWS(t *testing.T) {
 	} {
 		html := visit(t, boundSite(t, of[0], of[1], of[2]), developer, atShop).Body.String()
 		for _, part := range []string{
-			"Rights in AWS", word, strings.ToUpper(of[2][:1]) + of[2][1:] + ".", "<dd>To receive and delete its messages.</dd>", "As an IAM policy",
-			"<code>ORDERS_ARN</code>", "<code>ORDERS_URL</code>", "files in <code>/bindings/ledger</code>", "The values are in the Secret orders-sqsqueue-binding.",
+			"Rights in AWS", word, strings.ToUpper(of[2][:1]) + of[2][1:] + ".",
+			"<dd>To receive and delete its messages.</dd>", "As an IAM policy",
+			"<code>ORDERS_ARN</code>", "<code>ORDERS_URL</code>", "files in <code>/bindings/ledger</code>",
+			"The values are in the Secret orders-sqsqueue-binding.",
 			"&#34;sqs:ReceiveMessage&#34;\n", `<small class="why">To receive and delete its messages</small>`,
 		} {
 			if !strings.Contains(html, part) {
@@ -82,7 +93,8 @@ func TestThePageOfAnApplicationSaysWhomItSignsInAs(t *testing.T) {
 }
 
 func TestThePageOfAResourceSaysWhoMayUseItAndHow(t *testing.T) {
-	html := visit(t, boundSite(t, "False", "NoIdentity", "none"), developer, "/teams/payments/sqsqueues/orders").Body.String()
+	html := visit(t, boundSite(t, "False", "NoIdentity", "none"), developer,
+		"/teams/payments/sqsqueues/orders").Body.String()
 	if !strings.Contains(html, `<small class="why">To receive and delete its messages</small>`) {
 		t.Error("the queue's page does not say what the application may do with it")
 	}

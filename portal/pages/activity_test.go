@@ -69,7 +69,10 @@ func TestRecentActivityIsShownToThoseWhoMayListEvents(t *testing.T) {
 		"nothing was done": {developer, "/teams/search/about", []string{"list search"}, nil, []string{changed}},
 		"all of it": {
 			platformAdmin, "/admin/activity", nil,
-			[]string{changed, "changed members", "oidc:&lt;b&gt;bob&lt;/b&gt; requested it", `href="/teams/search"`, `href="/teams/_platform/teams/growth"`},
+			[]string{
+				changed, "changed members", "oidc:&lt;b&gt;bob&lt;/b&gt; requested it", `href="/teams/search"`,
+				`href="/teams/_platform/teams/growth"`,
+			},
 			[]string{"It is as asked for", "<b>bob", "You are not allowed to see all of these"},
 		},
 		"an admin who may not list events everywhere": {
@@ -101,7 +104,8 @@ func TestRecentActivityIsShownToThoseWhoMayListEvents(t *testing.T) {
 func TestRecentActivityOfATeam(t *testing.T) {
 	f := ownedSite(t)
 	for i := range 12 {
-		f.events = append(f.events, done("payments", fmt.Sprint("b", i), activity.Created, fmt.Sprintf("Ann made number %d.", i), 1, time.Duration(i)*time.Minute))
+		f.events = append(f.events, done("payments", fmt.Sprint("b", i), activity.Created,
+			fmt.Sprintf("Ann made number %d.", i), 1, time.Duration(i)*time.Minute))
 	}
 	html := visit(t, f, developer, "/team/growth").Body.String()
 	lacks(t, html, "Ann made number 0.", "Ann made number 9.", "These are the latest")
@@ -110,13 +114,15 @@ func TestRecentActivityOfATeam(t *testing.T) {
 	}
 	f.denied = []string{"list events payments", "list events growth-prod"}
 	lacks(t, visit(t, f, developer, "/team/growth").Body.String(), "Your roles lack the right to list events")
-	lacks(t, visit(t, ownedSite(t), developer, "/team/growth").Body.String(), "Nobody has requested, changed or deleted anything lately. Changes made with kubectl are not shown here.")
+	lacks(t, visit(t, ownedSite(t), developer, "/team/growth").Body.String(),
+		"Nobody has requested, changed or deleted anything lately. Changes made with kubectl are not shown here.")
 }
 
 // TestWhoRequestedItIsToldOnce: by the activity while its events exist, and by the object's own record after that.
 func TestWhoRequestedItIsToldOnce(t *testing.T) {
 	f := busySite(t)
-	f.events = []*corev1.Event{done("payments", "invoices", activity.Created, "Ann (oidc:ann) requested it.", 1, time.Minute)}
+	f.events = []*corev1.Event{done("payments", "invoices", activity.Created, "Ann (oidc:ann) requested it.", 1,
+		time.Minute)}
 	html := visit(t, f, developer, atInvoices+"?tab=activity").Body.String()
 	lacks(t, html, "<b>Requested</b> <p>Ann (oidc:ann) requested it.</p>")
 	if strings.Count(html, "<b>Requested</b>") != 1 || strings.Contains(html, "<b>Created</b>") {

@@ -12,7 +12,11 @@ import (
 
 func TestAdminPages(t *testing.T) {
 	off := hostnameWith(func(f *fakeCluster) {
-		f.features = operator.Features{Known: true, Items: []operatorapi.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {Name: "other", On: true}}}
+		f.features = operator.Features{
+			Known: true, Items: []operatorapi.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {
+				Name: "other", On: true,
+			}},
+		}
 	})
 	away := hostnameWith(func(f *fakeCluster) { f.features = operator.Features{} })
 	signInAway := hostnameWith(func(f *fakeCluster) {
@@ -21,7 +25,9 @@ func TestAdminPages(t *testing.T) {
 	empty := hostnameWith(func(f *fakeCluster) { f.objects = nil })
 	many := hostnameWith(func(f *fakeCluster) {
 		for i := range 200 {
-			f.objects = append(f.objects, object(t, strings.NewReplacer("dc-1", fmt.Sprintf("dc-x%d", i), "shop.", fmt.Sprintf("n%d.", i)).Replace(heldClaim)))
+			f.objects = append(f.objects,
+				object(t, strings.NewReplacer("dc-1", fmt.Sprintf("dc-x%d", i), "shop.", fmt.Sprintf(
+					"n%d.", i)).Replace(heldClaim)))
 		}
 	})
 	for name, c := range map[string]struct {
@@ -66,7 +72,8 @@ func TestAdminPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), platformAdmin, c.path)
-			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				w.Body.String(), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
 			}
 		})
@@ -76,14 +83,20 @@ func TestAdminPages(t *testing.T) {
 func TestAdminPagesAreForAdmins(t *testing.T) {
 	for _, path := range []string{"/admin", "/admin/claims", "/admin/grants", "/admin/live", "/admin/live?tab=claims"} {
 		w := visit(t, hostnameSite(t), developer, path)
-		if body := w.Body.String(); w.Code != 403 || !strings.Contains(body, "You are not allowed to list domainclaims.") || strings.Contains(body, "gw-00") || strings.Contains(body, `href="/admin"`) {
+		if body := w.Body.String(); w.Code != 403 ||
+			!strings.Contains(body, "You are not allowed to list domainclaims.") || strings.Contains(body, "gw-00") ||
+			strings.Contains(body, `href="/admin"`) {
 			t.Errorf("%s answers %d:\n%s", path, w.Code, body)
 		}
 	}
-	if w := visit(t, hostnameSite(t), developer, "/teams/payments"); strings.Contains(w.Body.String(), `href="/admin"`) {
+	if w := visit(t, hostnameSite(t), developer, "/teams/payments"); strings.Contains(
+		w.Body.String(), `href="/admin"`) {
 		t.Error("the way to it is shown to those who may not go there")
 	}
-	for _, path := range []string{"/admin/nothing", "/teams/payments/new/hostnamegrants", "/teams/_platform/new/domainclaims", "/teams/portico-gateways/new/poolgateways"} {
+	for _, path := range []string{
+		"/admin/nothing", "/teams/payments/new/hostnamegrants",
+		"/teams/_platform/new/domainclaims", "/teams/portico-gateways/new/poolgateways",
+	} {
 		if w := visit(t, hostnameSite(t), platformAdmin, path); w.Code != 404 {
 			t.Errorf("%s answers %d", path, w.Code)
 		}

@@ -100,8 +100,10 @@ func TestTheLogsOfAnApplication(t *testing.T) {
 			if w.Code == 200 && !strings.HasSuffix(strings.SplitN(c.path, "?", 2)[0], "/download") {
 				body = mainOf(t, body)
 			}
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
-				t.Errorf("%s answers %d, want %d with %q and without %q:\n%s", c.path, w.Code, c.status, c.shows, c.hides, body)
+			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
+				body, c.hides) {
+				t.Errorf("%s answers %d, want %d with %q and without %q:\n%s", c.path, w.Code, c.status, c.shows,
+					c.hides, body)
 			}
 		})
 	}
@@ -161,7 +163,8 @@ func TestAllCopiesAreFollowed(t *testing.T) {
 			t.Errorf("of a copy that has come %q", got)
 		}
 		_ = pipes["shop-5d9-a"].Close()
-		if got := l.next(); !strings.Contains(got, "Replica a: The log ends here: the container has ended.") || strings.Contains(got, "event: finished") {
+		if got := l.next(); !strings.Contains(got, "Replica a: The log ends here: the container has ended.") ||
+			strings.Contains(got, "event: finished") {
 			t.Errorf("of a copy that has ended %q", got)
 		}
 		write("shop-7f8-b", "2026-11-21T12:00:07Z on")

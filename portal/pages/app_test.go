@@ -58,7 +58,9 @@ func shopSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb, shop)
 	f.pods = []*corev1.Pod{f.pod(crashingPod), f.pod(readyPod)}
-	f.podEvents = []*corev1.Event{event("shop-7f8-b", "BackOff", "Warning", "Back-off restarting failed container app", 0)}
+	f.podEvents = []*corev1.Event{
+		event("shop-7f8-b", "BackOff", "Warning", "Back-off restarting failed container app", 0),
+	}
 	f.logs = func(cluster.LogQuery) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(podLogs)), nil }
 	return f
 }
@@ -67,7 +69,8 @@ func shopSite(tb testing.TB) *fakeCluster {
 func autoscaled(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := shopSite(tb)
-	_ = unstructured.SetNestedMap(f.objects[0].Object, map[string]any{"min": int64(2), "max": int64(6), "targetCPU": int64(80)}, "spec", "autoscaling")
+	_ = unstructured.SetNestedMap(f.objects[0].Object,
+		map[string]any{"min": int64(2), "max": int64(6), "targetCPU": int64(80)}, "spec", "autoscaling")
 	return f
 }
 
@@ -112,54 +115,59 @@ func TestPagesOfAnApplication(t *testing.T) {
 		"a link's name for those who hear it":          {shopSite, atPod, 200, `aria-label="Show the log of migrate">Show</a>`, ""},
 		"no going back to what is asked for":           {shopSite, atShop, 200, `value="2"`, `name="revision" value="3"`},
 		"versions that can be told apart as they move": {shopSite, atShop, 200, `<tr role="row" id="revision-2">`, ""},
-		"no Pods":                                      {empty, atShop, 200, "There are no Pods.", ""},
-		"Pods that may not be seen":                    {denied("list pods payments"), atShop, 200, "You are not allowed to see Pods here", "shop-7f8-b"},
-		"no buttons without the right":                 {denied("patch payments"), atShop, 200, "1 of 3", "<form id=\"scale\""},
-		"no buttons that would do nothing":             {paused, atShop, 200, "Resume", `class="btn small"`},
-		"no restart while it is paused":                {paused, atShop, 200, "Paused", "Restart…"},
-		"no size to set while it is paused":            {paused, atShop, 200, "1 of 3", "<form id=\"scale\""},
-		"no restart without the right":                 {denied("patch payments"), atShop, 200, "Keeps crashing", "Restart…"},
-		"asking for a restart without the right":       {denied("patch payments"), atShop + "/restart", 403, "You are not allowed to patch webapps", ""},
-		"asking for a restart":                         {shopSite, atShop + "/restart", 200, "Restart shop?", ""},
-		"asking to restart what does not exist":        {shopSite, "/teams/payments/webapps/none/restart", 404, "It does not exist", ""},
-		"restarting what has no Pods":                  {shopSite, "/teams/payments/s3buckets/x/restart", 404, "Page not found", ""},
-		"autoscaling in place of the number":           {autoscaled, atShop, 200, "Autoscaling decides: from 2 to 6 Pods by their CPU, now 3.", ""},
-		"the number is shut then":                      {autoscaled, atShop, 200, `disabled aria-describedby="replicas-why"`, ""},
-		"a Pod's containers":                           {shopSite, atPod, 200, "migrate:1", ""},
-		"a Pod's events":                               {shopSite, atPod, 200, "Back-off restarting failed container app.", ""},
-		"a Pod's conditions":                           {shopSite, atPod, 200, "Containers with unready status: [app].", ""},
-		"a Pod whose events may not be seen":           {denied("list events payments"), atPod, 200, "You are not allowed to see events here", "Back-off restarting"},
-		"a Pod that is not there":                      {shopSite, atShop + "/pods/none", 404, "This Pod does not exist or was deleted", ""},
-		"a Pod of another application":                 {empty, atPod, 404, "This Pod does not exist or was deleted", ""},
-		"a Pod that may not be seen":                   {denied("list pods payments"), atPod, 403, "You are not allowed to list pods in namespace payments.", ""},
-		"one that is not there, without the right":     {denied("list pods payments"), atShop + "/pods/none", 403, "You are not allowed to list pods in namespace payments.", ""},
-		"a Pod of another team":                        {denied("* search"), "/teams/search/webapps/shop/pods/x", 403, "You are not allowed to get webapps in namespace search.", ""},
-		"a Pod of a bucket":                            {shopSite, "/teams/payments/s3buckets/shop/pods/x", 404, "Page not found", ""},
-		"a name that no Pod has":                       {shopSite, atShop + "/pods/%2e%2e", 404, "This Pod does not exist", ""},
-		"a log":                                        {shopSite, atPod + "/logs", 200, "GET / 200\n&lt;script&gt;steal()&lt;/script&gt;\nred\n</pre>", "\x1b"},
-		"a log without the right":                      {denied("get pods/log payments"), atPod + "/logs", 403, "You are not allowed to get pods/log in namespace payments.", "steal"},
-		"a log of nobody, without the right":           {denied("get pods/log payments", "list pods payments"), atShop + "/pods/none/logs", 403, "You are not allowed to list pods", ""},
-		"a log that is not there yet":                  {logsAre(notStarted()), atPod + "/logs", 200, "There is no log: container &#34;app&#34; in pod", ""},
-		"a log of a Pod that went":                     {logsAre(gone), atPod + "/logs", 404, "This Pod does not exist", ""},
-		"a log on a node that is away":                 {logsAre(away), atPod + "/logs", 503, "The cluster does not answer", "192.0.2.7"},
-		"a download":                                   {shopSite, atPod + "/logs/download", 200, "GET / 200\n<script>steal()</script>\nred\n", "\x1b"},
-		"a download of what is not there yet":          {logsAre(notStarted()), atPod + "/logs/download", 409, "There is no log to download", ""},
-		"a download without the right":                 {denied("get pods/log payments"), atPod + "/logs/download", 403, "You are not allowed to get pods/log", "steal"},
-		"a stream of a log without the right":          {denied("get pods/log payments"), atPod + "/logs/live", 403, "", "steal"},
-		"a stream of a Pod without the right":          {denied("list pods payments"), atPod + "/live", 403, "", "shop-7f8-b</b>"},
-		"why a download fails, and no empty file":      {shopSite, atPod + "/logs", 200, ">Download</a>", " download>"},
-		"choosing the run before, where there is one":  {shopSite, atPod + "/logs", 200, `name="previous"`, ""},
-		"no choice of a run that never was":            {shopSite, atShop + "/pods/shop-5d9-a/logs", 200, "Timestamps", `name="previous"`},
-		"no following of a run that has ended":         {shopSite, atPod + "/logs?previous=true", 200, "GET / 200", "hx-sse:connect"},
-		"the containers to choose from, ours in front": {shopSite, atPod + "/logs", 200, `<option value="app" selected>app</option><option value="proxy">proxy</option><option value="migrate">migrate</option>`, ""},
-		"an address that is none is no link":           {servedAt("javascript:steal()"), atShop, 200, "javascript:steal()", `href="javascript`},
-		"no state of an application on others' pages":  {shopSite, "/teams/payments", 200, "shop", "Rollout and size"},
-		"an application that is gone":                  {shopSite, "/teams/payments/webapps/none/pods/x", 404, "It does not exist", ""},
+		"no Pods":                                     {empty, atShop, 200, "There are no Pods.", ""},
+		"Pods that may not be seen":                   {denied("list pods payments"), atShop, 200, "You are not allowed to see Pods here", "shop-7f8-b"},
+		"no buttons without the right":                {denied("patch payments"), atShop, 200, "1 of 3", "<form id=\"scale\""},
+		"no buttons that would do nothing":            {paused, atShop, 200, "Resume", `class="btn small"`},
+		"no restart while it is paused":               {paused, atShop, 200, "Paused", "Restart…"},
+		"no size to set while it is paused":           {paused, atShop, 200, "1 of 3", "<form id=\"scale\""},
+		"no restart without the right":                {denied("patch payments"), atShop, 200, "Keeps crashing", "Restart…"},
+		"asking for a restart without the right":      {denied("patch payments"), atShop + "/restart", 403, "You are not allowed to patch webapps", ""},
+		"asking for a restart":                        {shopSite, atShop + "/restart", 200, "Restart shop?", ""},
+		"asking to restart what does not exist":       {shopSite, "/teams/payments/webapps/none/restart", 404, "It does not exist", ""},
+		"restarting what has no Pods":                 {shopSite, "/teams/payments/s3buckets/x/restart", 404, "Page not found", ""},
+		"autoscaling in place of the number":          {autoscaled, atShop, 200, "Autoscaling decides: from 2 to 6 Pods by their CPU, now 3.", ""},
+		"the number is shut then":                     {autoscaled, atShop, 200, `disabled aria-describedby="replicas-why"`, ""},
+		"a Pod's containers":                          {shopSite, atPod, 200, "migrate:1", ""},
+		"a Pod's events":                              {shopSite, atPod, 200, "Back-off restarting failed container app.", ""},
+		"a Pod's conditions":                          {shopSite, atPod, 200, "Containers with unready status: [app].", ""},
+		"a Pod whose events may not be seen":          {denied("list events payments"), atPod, 200, "You are not allowed to see events here", "Back-off restarting"},
+		"a Pod that is not there":                     {shopSite, atShop + "/pods/none", 404, "This Pod does not exist or was deleted", ""},
+		"a Pod of another application":                {empty, atPod, 404, "This Pod does not exist or was deleted", ""},
+		"a Pod that may not be seen":                  {denied("list pods payments"), atPod, 403, "You are not allowed to list pods in namespace payments.", ""},
+		"one that is not there, without the right":    {denied("list pods payments"), atShop + "/pods/none", 403, "You are not allowed to list pods in namespace payments.", ""},
+		"a Pod of another team":                       {denied("* search"), "/teams/search/webapps/shop/pods/x", 403, "You are not allowed to get webapps in namespace search.", ""},
+		"a Pod of a bucket":                           {shopSite, "/teams/payments/s3buckets/shop/pods/x", 404, "Page not found", ""},
+		"a name that no Pod has":                      {shopSite, atShop + "/pods/%2e%2e", 404, "This Pod does not exist", ""},
+		"a log":                                       {shopSite, atPod + "/logs", 200, "GET / 200\n&lt;script&gt;steal()&lt;/script&gt;\nred\n</pre>", "\x1b"},
+		"a log without the right":                     {denied("get pods/log payments"), atPod + "/logs", 403, "You are not allowed to get pods/log in namespace payments.", "steal"},
+		"a log of nobody, without the right":          {denied("get pods/log payments", "list pods payments"), atShop + "/pods/none/logs", 403, "You are not allowed to list pods", ""},
+		"a log that is not there yet":                 {logsAre(notStarted()), atPod + "/logs", 200, "There is no log: container &#34;app&#34; in pod", ""},
+		"a log of a Pod that went":                    {logsAre(gone), atPod + "/logs", 404, "This Pod does not exist", ""},
+		"a log on a node that is away":                {logsAre(away), atPod + "/logs", 503, "The cluster does not answer", "192.0.2.7"},
+		"a download":                                  {shopSite, atPod + "/logs/download", 200, "GET / 200\n<script>steal()</script>\nred\n", "\x1b"},
+		"a download of what is not there yet":         {logsAre(notStarted()), atPod + "/logs/download", 409, "There is no log to download", ""},
+		"a download without the right":                {denied("get pods/log payments"), atPod + "/logs/download", 403, "You are not allowed to get pods/log", "steal"},
+		"a stream of a log without the right":         {denied("get pods/log payments"), atPod + "/logs/live", 403, "", "steal"},
+		"a stream of a Pod without the right":         {denied("list pods payments"), atPod + "/live", 403, "", "shop-7f8-b</b>"},
+		"why a download fails, and no empty file":     {shopSite, atPod + "/logs", 200, ">Download</a>", " download>"},
+		"choosing the run before, where there is one": {shopSite, atPod + "/logs", 200, `name="previous"`, ""},
+		"no choice of a run that never was":           {shopSite, atShop + "/pods/shop-5d9-a/logs", 200, "Timestamps", `name="previous"`},
+		"no following of a run that has ended":        {shopSite, atPod + "/logs?previous=true", 200, "GET / 200", "hx-sse:connect"},
+		"the containers to choose from, ours in front": {
+			shopSite, atPod + "/logs", 200,
+			`<option value="app" selected>app</option><option value="proxy">proxy</option><option value="migrate">migrate</option>`, "",
+		},
+		"an address that is none is no link":          {servedAt("javascript:steal()"), atShop, 200, "javascript:steal()", `href="javascript`},
+		"no state of an application on others' pages": {shopSite, "/teams/payments", 200, "shop", "Rollout and size"},
+		"an application that is gone":                 {shopSite, "/teams/payments/webapps/none/pods/x", 404, "It does not exist", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
-				t.Errorf("%s answers %d, want %d with %q and without %q:\n%s", c.path, w.Code, c.status, c.shows, c.hides, w.Body)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				w.Body.String(), c.hides) {
+				t.Errorf("%s answers %d, want %d with %q and without %q:\n%s", c.path, w.Code, c.status, c.shows,
+					c.hides, w.Body)
 			}
 		})
 	}
@@ -207,7 +215,10 @@ func TestWhichLogIsRead(t *testing.T) {
 		f := shopSite(t)
 		visit(t, f, developer, atPod+"/logs"+query)
 		want.Namespace, want.Pod = "payments", "shop-7f8-b"
-		want.App = activity.Object{APIVersion: "portico.dev/v1alpha1", Kind: "WebApp", Namespace: "payments", Name: "shop", UID: "uid-shop"}
+		want.App = activity.Object{
+			APIVersion: "portico.dev/v1alpha1", Kind: "WebApp", Namespace: "payments",
+			Name: "shop", UID: "uid-shop",
+		}
 		if len(f.asked) != 1 || f.asked[0] != want {
 			t.Errorf("%q reads %+v, want %+v", query, f.asked, want)
 		}
@@ -215,7 +226,8 @@ func TestWhichLogIsRead(t *testing.T) {
 }
 
 func TestChangesOfAnApplication(t *testing.T) {
-	policy := apierrors.NewForbidden(schema.GroupResource{Group: "portico.dev", Resource: "webapps"}, "shop", errors.New("exceeded quota: pods"))
+	policy := apierrors.NewForbidden(schema.GroupResource{Group: "portico.dev", Resource: "webapps"}, "shop",
+		errors.New("exceeded quota: pods"))
 	with := func(change func(f *fakeCluster)) func(testing.TB) *fakeCluster {
 		return func(tb testing.TB) *fakeCluster {
 			tb.Helper()
@@ -234,28 +246,47 @@ func TestChangesOfAnApplication(t *testing.T) {
 		path   []string // path of the change in the object
 		want   any
 	}{
-		"scaling":                               {shopSite, "/scale", url.Values{"replicas": {" 5 "}}, 303, "", []string{"spec", "replicas"}, int64(5)},
-		"too many Pods, in our words":           {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, "Use 10 or less.", []string{"spec", "replicas"}, int64(3)},
-		"too many Pods keep what was typed":     {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `value="11"`, nil, nil},
-		"the input is marked":                   {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `aria-invalid="true"`, nil, nil},
-		"no number":                             {shopSite, "/scale", url.Values{"replicas": {"many"}}, 422, "Write a whole number from 1 to 10.", nil, nil},
-		"nothing":                               {shopSite, "/scale", nil, 422, "Write a whole number from 1 to 10.", nil, nil},
-		"a number that is too long":             {shopSite, "/scale", url.Values{"replicas": {"99999999999999999999"}}, 422, "Write a whole number from 1 to 10.", nil, nil},
-		"a hostile number":                      {shopSite, "/scale", url.Values{"replicas": {script}}, 422, "&lt;script&gt;", nil, nil},
-		"a policy's words":                      {with(func(f *fakeCluster) { f.policy = policy }), "/scale", url.Values{"replicas": {"5"}}, 422, "Exceeded quota: pods.", nil, nil},
-		"scaling against autoscaling":           {autoscaled, "/scale", url.Values{"replicas": {"5"}}, 422, "Autoscaling decides", []string{"spec", "replicas"}, int64(3)},
-		"scaling without the right":             {noRight, "/scale", url.Values{"replicas": {"5"}}, 403, "You are not allowed to patch webapps in namespace payments.", nil, nil},
-		"scaling what is gone":                  {with(func(f *fakeCluster) { f.objects = nil }), "/scale", url.Values{"replicas": {"5"}}, 404, "It does not exist", nil, nil},
-		"scaling while Kubernetes is away":      {with(func(f *fakeCluster) { f.down = true }), "/scale", url.Values{"replicas": {"5"}}, 503, "The cluster does not answer", nil, nil},
-		"restarting":                            {shopSite, "/restart", nil, 303, "", []string{"metadata", "annotations", "portico.dev/restart-requested-at"}, "2026-11-21T12:00:00Z"},
-		"restarting against a policy":           {with(func(f *fakeCluster) { f.policy = policy }), "/restart", nil, 422, "Exceeded quota: pods.", nil, nil},
-		"restarting without the right":          {noRight, "/restart", nil, 403, "You are not allowed to patch webapps", nil, nil},
-		"rolling back":                          {shopSite, "/rollback", url.Values{"revision": {"2"}}, 303, "", []string{"metadata", "annotations", "portico.dev/rollback"}, "2"},
-		"rolling back to what is asked for":     {shopSite, "/rollback", url.Values{"revision": {"3"}}, 422, "already the one you requested. Nothing was changed.", []string{"metadata", "annotations", "portico.dev/rollback"}, nil},
-		"rolling back to what is not kept":      {shopSite, "/rollback", url.Values{"revision": {"77"}}, 422, "does not keep this version any more", []string{"metadata", "annotations", "portico.dev/rollback"}, nil},
-		"rolling back to no number":             {shopSite, "/rollback", url.Values{"revision": {script}}, 422, "does not keep this version any more", nil, nil},
-		"rolling back without the right":        {noRight, "/rollback", url.Values{"revision": {"2"}}, 403, "You are not allowed to patch webapps", nil, nil},
-		"a refusal survives the first update":   {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `id="scale" class="field" method="post" action="` + atShop + `/scale" hx-morph-skip="true"`, nil, nil},
+		"scaling":                           {shopSite, "/scale", url.Values{"replicas": {" 5 "}}, 303, "", []string{"spec", "replicas"}, int64(5)},
+		"too many Pods, in our words":       {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, "Use 10 or less.", []string{"spec", "replicas"}, int64(3)},
+		"too many Pods keep what was typed": {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `value="11"`, nil, nil},
+		"the input is marked":               {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `aria-invalid="true"`, nil, nil},
+		"no number":                         {shopSite, "/scale", url.Values{"replicas": {"many"}}, 422, "Write a whole number from 1 to 10.", nil, nil},
+		"nothing":                           {shopSite, "/scale", nil, 422, "Write a whole number from 1 to 10.", nil, nil},
+		"a number that is too long":         {shopSite, "/scale", url.Values{"replicas": {"99999999999999999999"}}, 422, "Write a whole number from 1 to 10.", nil, nil},
+		"a hostile number":                  {shopSite, "/scale", url.Values{"replicas": {script}}, 422, "&lt;script&gt;", nil, nil},
+		"a policy's words":                  {with(func(f *fakeCluster) { f.policy = policy }), "/scale", url.Values{"replicas": {"5"}}, 422, "Exceeded quota: pods.", nil, nil},
+		"scaling against autoscaling":       {autoscaled, "/scale", url.Values{"replicas": {"5"}}, 422, "Autoscaling decides", []string{"spec", "replicas"}, int64(3)},
+		"scaling without the right":         {noRight, "/scale", url.Values{"replicas": {"5"}}, 403, "You are not allowed to patch webapps in namespace payments.", nil, nil},
+		"scaling what is gone":              {with(func(f *fakeCluster) { f.objects = nil }), "/scale", url.Values{"replicas": {"5"}}, 404, "It does not exist", nil, nil},
+		"scaling while Kubernetes is away":  {with(func(f *fakeCluster) { f.down = true }), "/scale", url.Values{"replicas": {"5"}}, 503, "The cluster does not answer", nil, nil},
+		"restarting":                        {shopSite, "/restart", nil, 303, "", []string{"metadata", "annotations", "portico.dev/restart-requested-at"}, "2026-11-21T12:00:00Z"},
+		"restarting against a policy":       {with(func(f *fakeCluster) { f.policy = policy }), "/restart", nil, 422, "Exceeded quota: pods.", nil, nil},
+		"restarting without the right":      {noRight, "/restart", nil, 403, "You are not allowed to patch webapps", nil, nil},
+		"rolling back":                      {shopSite, "/rollback", url.Values{"revision": {"2"}}, 303, "", []string{"metadata", "annotations", "portico.dev/rollback"}, "2"},
+		"rolling back to what is asked for": {
+			shopSite, "/rollback",
+			url.Values{"revision": {"3"}},
+			422,
+			"already the one you requested. Nothing was changed.",
+			[]string{"metadata", "annotations", "portico.dev/rollback"},
+			nil,
+		},
+		"rolling back to what is not kept": {
+			shopSite, "/rollback",
+			url.Values{"revision": {"77"}},
+			422,
+			"does not keep this version any more",
+			[]string{"metadata", "annotations", "portico.dev/rollback"},
+			nil,
+		},
+		"rolling back to no number":      {shopSite, "/rollback", url.Values{"revision": {script}}, 422, "does not keep this version any more", nil, nil},
+		"rolling back without the right": {noRight, "/rollback", url.Values{"revision": {"2"}}, 403, "You are not allowed to patch webapps", nil, nil},
+		"a refusal survives the first update": {
+			shopSite, "/scale",
+			url.Values{"replicas": {"11"}},
+			422,
+			`id="scale" class="field" method="post" action="` + atShop + `/scale" hx-morph-skip="true"`, nil, nil,
+		},
 		"a refused version is what is read":     {shopSite, "/rollback", url.Values{"revision": {"77"}}, 422, `<p class="err pad" tabindex="-1" autofocus>`, nil, nil},
 		"a refused version survives the update": {shopSite, "/rollback", url.Values{"revision": {"77"}}, 422, `id="versions-error" role="alert" hx-morph-skip="true"`, nil, nil},
 	} {
@@ -288,14 +319,19 @@ func TestHostilePods(t *testing.T) {
 	bad.Spec.NodeName, bad.Spec.Containers[0].Image = script, script+":"+breaks
 	bad.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = script + breaks
 	bad.Status.ContainerStatuses[0].LastTerminationState.Terminated.Reason = script
-	bad.Status.Conditions = append(bad.Status.Conditions, corev1.PodCondition{Type: script, Status: "False", Message: breaks, LastTransitionTime: metav1.Time{Time: noon}})
+	bad.Status.Conditions = append(bad.Status.Conditions, corev1.PodCondition{
+		Type: script, Status: "False",
+		Message: breaks, LastTransitionTime: metav1.Time{Time: noon},
+	})
 	f.podEvents[0].Message = script + breaks
 	f.logs = func(cluster.LogQuery) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("</pre>" + script + breaks + "\r\n" + strings.Repeat(script, 2000) + "\n")), nil
+		return io.NopCloser(strings.NewReader("</pre>" + script + breaks + "\r\n" + strings.Repeat(script, 2000) +
+			"\n")), nil
 	}
 	for _, path := range []string{atShop, atPod, atPod + "/logs"} {
 		w := visit(t, f, developer, path)
-		if found := unsafe.FindString(w.Body.String()); w.Code != 200 || found != "" || !strings.Contains(w.Body.String(), "&lt;script&gt;") {
+		if found := unsafe.FindString(w.Body.String()); w.Code != 200 || found != "" ||
+			!strings.Contains(w.Body.String(), "&lt;script&gt;") {
 			t.Errorf("%s answers %d and shows %q", path, w.Code, found)
 		}
 	}

@@ -32,16 +32,17 @@ func measuredShop(tb testing.TB) *fakeCluster {
 func TestWhatAnApplicationUses(t *testing.T) {
 	html := mainOf(t, visit(t, measuredShop(t), developer, atShop).Body.String())
 	for what, want := range map[string]string{
-		"the CPU of all":             "<b>1.24 cores</b> <span class=\"dim\">of 1 core reserved</span>",
-		"the memory of all":          "<b>1.07 GiB</b> <span class=\"dim\">of 2 GiB limit</span>",
-		"that of one":                "<b>36m</b> <span class=\"hush\">of 500m reserved</span>",
-		"memory that is almost gone": "<progress class=\"full\" title=\"Memory: 1000 MiB of 1 GiB limit\" max=\"100\" value=\"97\" aria-label=\"Memory of 1 GiB limit\">",
-		"more CPU than is reserved":  "max=\"100\" value=\"100\" aria-label=\"CPU of 500m reserved\">",
-		"the version":                "1.4.2 still runs",
-		"the copies":                 "<b>2 of 3</b> ready",
-		"the last crash":             "Exit code 1.",
-		"its log":                    `href="/teams/payments/webapps/shop/logs?pod=shop-7f8-b"`,
-		"the tab":                    `href="/teams/payments/webapps/shop/logs">`,
+		"the CPU of all":    "<b>1.24 cores</b> <span class=\"dim\">of 1 core reserved</span>",
+		"the memory of all": "<b>1.07 GiB</b> <span class=\"dim\">of 2 GiB limit</span>",
+		"that of one":       "<b>36m</b> <span class=\"hush\">of 500m reserved</span>",
+		"memory that is almost gone": "<progress class=\"full\" title=\"Memory: 1000 MiB of 1 GiB limit\" " +
+			"max=\"100\" value=\"97\" aria-label=\"Memory of 1 GiB limit\">",
+		"more CPU than is reserved": "max=\"100\" value=\"100\" aria-label=\"CPU of 500m reserved\">",
+		"the version":               "1.4.2 still runs",
+		"the copies":                "<b>2 of 3</b> ready",
+		"the last crash":            "Exit code 1.",
+		"its log":                   `href="/teams/payments/webapps/shop/logs?pod=shop-7f8-b"`,
+		"the tab":                   `href="/teams/payments/webapps/shop/logs">`,
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%s: no %q", what, want)
@@ -63,7 +64,8 @@ func TestWhyThereAreNoFigures(t *testing.T) {
 		f := shopSite(t)
 		f.usage, f.noUsage = c.usage, c.err
 		w := visit(t, f, developer, atShop)
-		if w.Code != 200 || strings.Count(w.Body.String(), want) != 1 || strings.Contains(w.Body.String(), "s3cret") || strings.Contains(w.Body.String(), `class="gauge"`) {
+		if w.Code != 200 || strings.Count(w.Body.String(), want) != 1 || strings.Contains(w.Body.String(), "s3cret") ||
+			strings.Contains(w.Body.String(), `class="gauge"`) {
 			t.Errorf("%d without %q:\n%s", w.Code, want, w.Body)
 		}
 	}
@@ -76,10 +78,12 @@ func TestWhyThereAreNoFigures(t *testing.T) {
 
 func TestStepsFoldOnceAllAreDone(t *testing.T) {
 	for path, folded := range map[string]bool{
-		"/teams/payments/s3buckets/invoices": true, "/teams/payments/s3buckets/ledger-archive": false, "/teams/payments/s3buckets/import-tmp": false,
+		"/teams/payments/s3buckets/invoices": true, "/teams/payments/s3buckets/ledger-archive": false,
+		"/teams/payments/s3buckets/import-tmp": false,
 	} {
 		html := visit(t, busySite(t), developer, path).Body.String()
-		if got := !strings.Contains(html, `<details id="progress" class="card steps-fold" open>`); got != folded || strings.Contains(html, "All steps done") != folded || !strings.Contains(html, `<ol class="steps">`) {
+		if got := !strings.Contains(html, `<details id="progress" class="card steps-fold" open>`); got != folded ||
+			strings.Contains(html, "All steps done") != folded || !strings.Contains(html, `<ol class="steps">`) {
 			t.Errorf("%s: folded %v, want %v", path, got, folded)
 		}
 	}

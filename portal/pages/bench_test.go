@@ -55,7 +55,8 @@ func newMetropolis(tb testing.TB, namespaces, objects int) metropolis {
 }
 
 func (c metropolis) site() http.Handler {
-	p := New(c, Reach{Portal: "https://portal.example.com", Prefix: "oidc:", CLI: fakeCLI}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := New(c, Reach{Portal: "https://portal.example.com", Prefix: "oidc:", CLI: fakeCLI},
+		slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.Now = func() time.Time { return noon }
 	p.Alive = func(context.Context) error { return nil }
 	p.Watching(func() time.Time { return time.Time{} })
@@ -88,7 +89,8 @@ func TestLongListsCostNoMoreThanTheirRows(t *testing.T) {
 	cost := func(objects int) float64 {
 		site := newMetropolis(t, 50, objects).site()
 		return testing.AllocsPerRun(5, func() {
-			site.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/teams/-", nil))
+			site.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(
+				t.Context(), http.MethodGet, "/teams/-", nil))
 		})
 	}
 	short, long := cost(100), cost(5000)

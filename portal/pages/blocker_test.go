@@ -42,25 +42,37 @@ status: {observedGeneration: 1, conditions: [{type: Ready, status: "%s", reason:
 		"the dead-letter queue that is not there":          {[]string{app(waits, "a"), queue("a", "Creating", "d")}, "message queue d, which is not there"},
 		"the dead-letter queue that fails":                 {[]string{app(waits, "a"), queue("a", "Creating", "d"), queue("d", "Failed", "")}, "d : needs you. D says so."},
 		"the one that fails, after one that is on its way": {[]string{app(waits, "a", "b"), queue("a", "Creating", ""), queue("b", "Failed", "")}, "b : needs you. B says so."},
-		"the one that fails, though another is deeper":     {[]string{app(waits, "a", "b"), queue("a", "Creating", "d"), queue("d", "Creating", ""), queue("b", "Failed", "")}, "b : needs you. B says so."},
-		"the deepest of those that fail":                   {[]string{app(waits, "b", "a"), queue("a", "Failed", "d"), queue("d", "Failed", ""), queue("b", "Failed", "")}, "d : needs you. D says so."},
-		"the deepest of those on their way":                {[]string{app(waits, "b", "a"), queue("a", "Creating", "d"), queue("d", "Creating", ""), queue("b", "Creating", "")}, "d : in progress. D says so."},
-		"the first of those alike":                         {[]string{app(waits, "b", "a"), queue("a", "Creating", ""), queue("b", "Creating", "")}, "b : in progress. B says so."},
-		"the queue itself, where what it needs is ready":   {[]string{app(waits, "a"), queue("a", "Creating", "d"), queue("d", "InSync", "")}, "a : in progress. A says so."},
-		"nothing below what is ready":                      {[]string{app(waits, "a"), queue("a", "InSync", "d"), queue("d", "Failed", "")}, ""},
-		"nothing, where the application is ready":          {[]string{app(fine, "a"), queue("a", "Failed", "")}, ""},
+		"the one that fails, though another is deeper": {
+			[]string{
+				app(waits, "a", "b"), queue("a", "Creating", "d"), queue("d", "Creating", ""),
+				queue("b", "Failed", ""),
+			}, "b : needs you. B says so.",
+		},
+		"the deepest of those that fail": {[]string{app(waits, "b", "a"), queue("a", "Failed", "d"), queue("d", "Failed", ""), queue("b", "Failed", "")}, "d : needs you. D says so."},
+		"the deepest of those on their way": {
+			[]string{
+				app(waits, "b", "a"), queue("a", "Creating", "d"), queue("d", "Creating", ""),
+				queue("b", "Creating", ""),
+			}, "d : in progress. D says so.",
+		},
+		"the first of those alike":                       {[]string{app(waits, "b", "a"), queue("a", "Creating", ""), queue("b", "Creating", "")}, "b : in progress. B says so."},
+		"the queue itself, where what it needs is ready": {[]string{app(waits, "a"), queue("a", "Creating", "d"), queue("d", "InSync", "")}, "a : in progress. A says so."},
+		"nothing below what is ready":                    {[]string{app(waits, "a"), queue("a", "InSync", "d"), queue("d", "Failed", "")}, ""},
+		"nothing, where the application is ready":        {[]string{app(fine, "a"), queue("a", "Failed", "")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := visit(t, newFake(t, append(c.objects, provider)...), developer, page).Body.String()
 			text := strings.Join(strings.Fields(tags.ReplaceAllString(after(html, `id="status"`), " ")), " ")
-			if told := strings.Contains(text, "It depends on"); told != (c.words != "") || !strings.Contains(text, c.words) {
+			if told := strings.Contains(text, "It depends on"); told != (c.words != "") ||
+				!strings.Contains(text, c.words) {
 				t.Errorf("want %q:\n%.600s", c.words, text)
 			}
 		})
 	}
 	hidden := newFake(t, app(waits, "a"), queue("a", "Failed", ""))
 	hidden.denied = []string{"get sqsqueues payments"}
-	if html := visit(t, hidden, developer, page).Body.String(); strings.Contains(html, "A says so") || !strings.Contains(html, "which you are not allowed to see") {
+	if html := visit(t, hidden, developer, page).Body.String(); strings.Contains(html, "A says so") ||
+		!strings.Contains(html, "which you are not allowed to see") {
 		t.Errorf("what may not be seen is told, or left out:\n%s", html)
 	}
 }

@@ -41,7 +41,9 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.SpaceOf(r)
-	changed := p.Follow(r.Context(), func(c cluster.Change) bool { return c.Kind == cluster.Quotas && c.Namespace == s.Namespace })
+	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
+		return c.Kind == cluster.Quotas && c.Namespace == s.Namespace
+	})
 	return p.Live(w, r, id, page.Live{
 		Changed: page.Again(r.Context(), changed),
 		Allowed: func(ctx context.Context) error { return p.mayRequest(ctx, id, s) },
@@ -70,7 +72,9 @@ func (p *Pages) mayRequest(ctx context.Context, id auth.Identity, s page.Space) 
 }
 
 // catalogOf returns the catalog of a team; that of all teams is empty.
-func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame) (views.CatalogView, error) {
+func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame) (
+	views.CatalogView, error,
+) {
 	view := views.CatalogView{Frame: frame}
 	if err := p.mayRequest(ctx, id, s); err != nil {
 		return view, err
@@ -78,7 +82,8 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 	var quotas []cluster.Quota
 	if s.Namespace != "" {
 		var err error
-		if quotas, err = p.cluster.Quotas(ctx, id, s.Namespace); err != nil && !page.Unseen(err) { // they are optional here
+		// they are optional here
+		if quotas, err = p.cluster.Quotas(ctx, id, s.Namespace); err != nil && !page.Unseen(err) {
 			return view, err
 		}
 	}
@@ -87,14 +92,18 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 		if err != nil {
 			return view, err
 		}
-		tile := views.Tile{ID: "tile-" + k.Plural, Title: k.Title, Icon: k.Icon, Help: page.What(k.Name, k.Help), Kind: k.Name, Add: !k.Namespaced, Typical: typical(p.cluster.TimesToReady(k))}
+		tile := views.Tile{
+			ID: "tile-" + k.Plural, Title: k.Title, Icon: k.Icon, Help: page.What(k.Name, k.Help),
+			Kind: k.Name, Add: !k.Namespaced, Typical: typical(p.cluster.TimesToReady(k)),
+		}
 		room := roomFor(k, quotas)
 		tile.Left = room.words
 		switch {
 		case !may:
 			tile.Reason = page.ViewOnly(s)
 		case room.full:
-			tile.Reason = "The team has as many as its quota allows. Delete one that is not needed, or ask a platform admin for more."
+			tile.Reason = "The team has as many as its quota allows. Delete one that is not needed, or ask a " +
+				"platform admin for more."
 		default:
 			tile.Href = views.RequestPath(s.Team.ID, k.Plural)
 		}

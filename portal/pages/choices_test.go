@@ -57,8 +57,10 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			[]string{ordersQueue, deadQueue, readyBucket},
 			nil, askApp, app("add spec.bindings"),
 			[]string{
-				`<optgroup label="Bucket">`, `<option value="S3Bucket/invoices">invoices</option>`, `<optgroup label="Message queue">`,
-				`<option value="SQSQueue/dead">dead</option>`, `<option value="SQSQueue/orders">orders (in progress)</option>`,
+				`<optgroup label="Bucket">`, `<option value="S3Bucket/invoices">invoices</option>`,
+				`<optgroup label="Message queue">`,
+				`<option value="SQSQueue/dead">dead</option>`,
+				`<option value="SQSQueue/orders">orders (in progress)</option>`,
 			},
 			[]string{"spec.bindings[0].kind"},
 		},
@@ -80,13 +82,18 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			"a kind that may be named but has no object",
 			[]string{deadQueue},
 			nil, askApp, app("", binding, "S3Bucket/dead"),
-			[]string{`<optgroup label="Bucket">`, `<option value="S3Bucket/dead" selected>dead (not there)</option>`, `<option value="SQSQueue/dead">`},
+			[]string{
+				`<optgroup label="Bucket">`, `<option value="S3Bucket/dead" selected>dead (not there)</option>`,
+				`<option value="SQSQueue/dead">`,
+			},
 			nil,
 		},
 		{
-			"without any object kind and name are entered", nil, nil, askApp, app("", "spec.bindings[0].kind", "SQSQueue", binding, "orders"),
+			"without any object kind and name are entered", nil, nil, askApp,
+			app("", "spec.bindings[0].kind", "SQSQueue", binding, "orders"),
 			[]string{
-				`<option value="SQSQueue" selected>`, `name="spec.bindings[0].name" required class="" value="orders"`, "payments has none yet.",
+				`<option value="SQSQueue" selected>`, `name="spec.bindings[0].name" required class="" value="orders"`,
+				"payments has none yet.",
 				`<a href="/teams/payments/new/sqsqueues" target="_blank" rel="noopener">a message queue</a>`,
 			},
 			[]string{"optgroup"},
@@ -104,7 +111,10 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			[]string{ordersQueue, deadQueue},
 			nil, askQueue,
 			url.Values{"metadata.name": {"q"}, dlq: {"dead"}},
-			[]string{`<option value="dead" selected>dead</option>`, `<option value="orders">orders (in progress)</option>`, `<option value="">Not set</option>`},
+			[]string{
+				`<option value="dead" selected>dead</option>`,
+				`<option value="orders">orders (in progress)</option>`, `<option value="">Not set</option>`,
+			},
 			[]string{"optgroup"},
 		},
 		{
@@ -146,10 +156,12 @@ func TestTooManyObjectsAreNotListed(t *testing.T) {
 func TestVariablesAreLines(t *testing.T) {
 	f := newFake(t)
 	html := post(t, f, askApp, app("", "spec.env[0].name", "A", "spec.env[0].value", "1", "spec.env[1].name", "B",
-		"spec.env[1].valueFrom.secretKeyRef.name", "s", "spec.env[2].name", "C", "spec.env[2].value", "x\r\ny")).Body.String()
+		"spec.env[1].valueFrom.secretKeyRef.name", "s", "spec.env[2].name", "C", "spec.env[2].value",
+		"x\r\ny")).Body.String()
 	for _, words := range []string{
 		`<details class="fold" id="f-spec-env-0-valueFrom">`, `<details class="fold" id="f-spec-env-1-valueFrom" open>`,
-		`aria-describedby="f-spec-env-value-hint"`, `id="f-spec-env-value-hint"`, "put passwords into a Secret", "\nx\r\ny</textarea>",
+		`aria-describedby="f-spec-env-value-hint"`, `id="f-spec-env-value-hint"`, "put passwords into a Secret",
+		"\nx\r\ny</textarea>",
 	} {
 		if !strings.Contains(html, words) {
 			t.Errorf("the page lacks %q:\n%s", words, html)
@@ -177,13 +189,19 @@ func TestValuesThatLinesCannotShowHaveRows(t *testing.T) {
 	for text, rows := range map[string]int{
 		`["-c", "a\nb"]`: 2, `[" a"]`: 1, `[""]`: 1, `["-c", "a b"]`: 0,
 	} {
-		w := post(t, newFake(t), askApp, url.Values{"do": {"form"}, "yaml": {"metadata: {name: x}\nspec: {image: r/x:1, args: " + text + "}"}})
+		w := post(t, newFake(t), askApp,
+			url.Values{"do": {"form"}, "yaml": {"metadata: {name: x}\nspec: {image: r/x:1, args: " + text + "}"}})
 		if got := strings.Count(w.Body.String(), `name="spec.args[`); got != rows {
 			t.Errorf("%s: in %d rows, want %d", text, got, rows)
 		}
 	}
-	page := post(t, newFake(t), askApp, url.Values{"do": {"form"}, "yaml": {"metadata: {name: x}\nspec: {image: r/x:1, args: [\"-c\", \"a\\nb\"]}"}}).Body.String()
+	page := post(t, newFake(t), askApp,
+		url.Values{
+			"do":   {"form"},
+			"yaml": {"metadata: {name: x}\nspec: {image: r/x:1, args: [\"-c\", \"a\\nb\"]}"},
+		}).Body.String()
 	page = post(t, newFake(t), askApp, pressing(t, page, "add spec.args")).Body.String()
 	page = post(t, newFake(t), askApp, pressing(t, page, "remove spec.args[0]", "spec.args[2]", " last")).Body.String()
-	lacks(t, post(t, newFake(t), askApp, pressing(t, page, "yaml")).Body.String(), "args:\n  - |-\n    a\n    b\n  - &#39; last&#39;\n")
+	lacks(t, post(t, newFake(t), askApp, pressing(t, page, "yaml")).Body.String(),
+		"args:\n  - |-\n    a\n    b\n  - &#39; last&#39;\n")
 }

@@ -33,12 +33,17 @@ func leftovers(tb testing.TB) *fakeCluster {
 	taken := noon.Add(-3 * time.Hour)
 	f.left = operator.Deleted{Known: true, DeletedList: operatorapi.DeletedList{Items: []operatorapi.Deleted{
 		{
-			Kind: "RDSInstance", Name: "ledger", ID: "ledger-final-1a2b3c4d", ARN: snapshotARN, Facts: "postgres 16.3, 40 GiB", Provider: "aws-prod", Account: "123456789012", Region: "eu-west-1",
+			Kind: "RDSInstance", Name: "ledger", ID: "ledger-final-1a2b3c4d", ARN: snapshotARN,
+			Facts: "postgres 16.3, 40 GiB", Provider: "aws-prod", Account: "123456789012", Region: "eu-west-1",
 			Snapshot: true, Taken: &taken,
-			Fields: map[string]string{"engine": "postgres", "masterUsername": "owner", "allocatedStorage": "40", "restoreFrom.snapshotIdentifier": "ledger-final-1a2b3c4d"},
+			Fields: map[string]string{
+				"engine": "postgres", "masterUsername": "owner", "allocatedStorage": "40",
+				"restoreFrom.snapshotIdentifier": "ledger-final-1a2b3c4d",
+			},
 		},
 		{
-			Kind: "S3Bucket", Name: "invoices", ID: "payments-invoices", ARN: keptARN, Provider: "aws-prod", Account: "123456789012", Region: "us-east-1",
+			Kind: "S3Bucket", Name: "invoices", ID: "payments-invoices", ARN: keptARN, Provider: "aws-prod",
+			Account: "123456789012", Region: "us-east-1",
 			Fields: map[string]string{"bucketName": "payments-invoices"},
 		},
 	}}}
@@ -47,9 +52,12 @@ func leftovers(tb testing.TB) *fakeCluster {
 
 func TestWhatIsLeftOfDeletedResourcesIsShown(t *testing.T) {
 	page := visit(t, leftovers(t), developer, atDeleted).Body.String()
-	lacks(t, page, "Deleted resources · payments", "<b>ledger</b>", "Snapshot, taken", "3 h ago", "<code>ledger-final-1a2b3c4d</code>", "postgres 16.3, 40 GiB", "Restore…",
-		"<b>invoices</b>", "Kept in AWS", "us-east-1", "Manage again…", `href="/teams/payments/new/s3buckets?restore=`+url.QueryEscape(keptARN)+`"`)
-	if list := visit(t, leftovers(t), developer, "/teams/payments").Body.String(); !strings.Contains(list, `href="`+atDeleted+`"`) {
+	lacks(t, page, "Deleted resources · payments", "<b>ledger</b>", "Snapshot, taken", "3 h ago",
+		"<code>ledger-final-1a2b3c4d</code>", "postgres 16.3, 40 GiB", "Restore…",
+		"<b>invoices</b>", "Kept in AWS", "us-east-1", "Manage again…",
+		`href="/teams/payments/new/s3buckets?restore=`+url.QueryEscape(keptARN)+`"`)
+	if list := visit(t, leftovers(t), developer, "/teams/payments").Body.String(); !strings.Contains(
+		list, `href="`+atDeleted+`"`) {
 		t.Error("the list of resources does not lead there")
 	}
 }
@@ -77,14 +85,16 @@ func TestWhatIsNotKnownOfDeletedResourcesIsSaid(t *testing.T) {
 			c.change(f)
 			w := visit(t, f, developer, atDeleted)
 			page := w.Body.String()
-			if w.Code != 200 || !strings.Contains(page, c.says) || strings.Contains(page, c.lacks) || (w.Header().Get("Refresh") != "") != c.refresh {
+			if w.Code != 200 || !strings.Contains(page, c.says) || strings.Contains(page, c.lacks) ||
+				(w.Header().Get("Refresh") != "") != c.refresh {
 				t.Errorf("%d %v, want %q and not %q:\n%s", w.Code, w.Header(), c.says, c.lacks, page)
 			}
 		})
 	}
 	f := leftovers(t)
 	f.denied = []string{"list s3buckets payments"}
-	if w := visit(t, f, developer, atDeleted); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "ledger") {
+	if w := visit(t, f, developer, atDeleted); w.Code != http.StatusForbidden ||
+		strings.Contains(w.Body.String(), "ledger") {
 		t.Errorf("who can list nothing gets %d", w.Code)
 	}
 }
@@ -94,9 +104,11 @@ func TestTheFormBeginsWithWhatIsLeft(t *testing.T) {
 	form := visit(t, f, developer, views.RestorePath("payments", "rdsinstances", snapshotARN)).Body.String()
 	lacks(t, form, `value="ledger"`, `value="ledger-final-1a2b3c4d"`, `value="owner"`, `value="40"`)
 	form = visit(t, f, developer, views.RestorePath("payments", "s3buckets", keptARN)).Body.String()
-	lacks(t, form, `value="invoices"`, `value="payments-invoices"`, `value="us-east-1"`, `<option value="Retain" selected>`)
+	lacks(t, form, `value="invoices"`, `value="payments-invoices"`, `value="us-east-1"`,
+		`<option value="Retain" selected>`)
 	f.left.Items[0].NameInUse = true
-	if form := visit(t, f, developer, views.RestorePath("payments", "rdsinstances", snapshotARN)).Body.String(); strings.Contains(form, `value="ledger"`) {
+	if form := visit(t, f, developer, views.RestorePath(
+		"payments", "rdsinstances", snapshotARN)).Body.String(); strings.Contains(form, `value="ledger"`) {
 		t.Error("the name that is in use is filled in")
 	}
 	for name, path := range map[string]string{

@@ -18,8 +18,10 @@ const (
 func TestTheFormOfAnEditIsFilledInFromTheObject(t *testing.T) {
 	page := visit(t, busySite(t), developer, editing1).Body.String()
 	lacks(t, page, "Edit invoices", `<option value="Enabled" selected>`, `name="spec.tags[0].value" value="42"`,
-		"Cannot be changed: S3 cannot rename a bucket.", "Cannot be changed: the resource would stay behind in the old account.",
-		`name="etag"`, `name="began"`, "kubectl patch s3buckets/invoices -n payments --type=merge", "curl -X PUT", "If-Match: ")
+		"Cannot be changed: S3 cannot rename a bucket.", "Cannot be changed: the resource would stay behind in the "+
+			"old account.",
+		`name="etag"`, `name="began"`, "kubectl patch s3buckets/invoices -n payments --type=merge", "curl -X PUT",
+		"If-Match: ")
 	for _, fixed := range []string{`name="metadata.name"`, `name="spec.bucketName"`, `name="spec.providerRef.name"`} {
 		if strings.Contains(page, fixed) {
 			t.Errorf("there is an input %s for what cannot be changed", fixed)
@@ -42,8 +44,10 @@ func TestAnEditIsReviewedAsWhatChanges(t *testing.T) {
 	page := visit(t, f, developer, editing1).Body.String()
 	w := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended", "spec.deletionPolicy", ""))
 	review := w.Body.String()
-	lacks(t, review, `<del class="minus">-   versioning: Enabled`, `<ins class="plus">+   versioning: Suspended`, "lines that stay",
-		"Deletion policy becomes Delete: the platform fills that in.", "unencrypted uploads are refused", "Apply the change")
+	lacks(t, review, `<del class="minus">-   versioning: Enabled`, `<ins class="plus">+   versioning: Suspended`,
+		"lines that stay",
+		"Deletion policy becomes Delete: the platform fills that in.", "unencrypted uploads are refused",
+		"Apply the change")
 	w = post(t, f, editing1, pressing(t, review, "create"))
 	if at := w.Header().Get("Location"); w.Code != 303 || at != atInvoices+"?applied=3" {
 		t.Fatalf("answers %d to %q:\n%s", w.Code, at, w.Body)
@@ -81,7 +85,8 @@ func TestAnEditKeepsWhatTheFormDoesNotShow(t *testing.T) {
 		t.Fatalf("answers %d:\n%s", w.Code, w.Body)
 	}
 	got := f.objects[0]
-	if got.GetLabels()["team"] != "ledger" || catalog.TextAt(got, "spec", "newer", "field") != "kept" || catalog.TextAt(got, "spec", "versioning") != "Suspended" {
+	if got.GetLabels()["team"] != "ledger" || catalog.TextAt(got, "spec", "newer", "field") != "kept" ||
+		catalog.TextAt(got, "spec", "versioning") != "Suspended" {
 		t.Errorf("the edit left %v", got.Object)
 	}
 }
@@ -98,7 +103,12 @@ func TestWhatIsWrongWithAnEditStandsWhereItWasEntered(t *testing.T) {
 		words  []string
 	}{
 		{"no number", pressing(t, page, "review", "spec.lifecycleRules[0]", "{}", "spec.lifecycleRules[0].expirationDays", "soon"), 422, []string{`value="soon"`, "Must be a whole number"}},
-		{"refused by the cluster", pressing(t, yaml, "review", "yaml", strings.Replace(text, "spec:\n", "spec:\n  bucketName: Bad_Name\n", 1)), 422, []string{"spec.bucketName: use lower-case letters"}},
+		{
+			"refused by the cluster",
+			pressing(t, yaml, "review", "yaml", strings.Replace(text, "spec:\n", "spec:\n  bucketName: Bad_Name\n", 1)),
+			422,
+			[]string{"spec.bucketName: use lower-case letters"},
+		},
 		{"another name", pressing(t, yaml, "review", "yaml", strings.Replace(text, "name: invoices", "name: bills", 1)), 422, []string{"metadata.name: must stay invoices"}},
 		{"no YAML", pressing(t, yaml, "review", "yaml", "a: ["), 422, []string{"not valid YAML"}},
 		{"what it began with is missing", url.Values{"do": {"review"}, "yaml": {text}}, 400, []string{"The form could not be read"}},
@@ -128,8 +138,12 @@ func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 	} {
 		lacks(t, visit(t, f, platformAdmin, path).Body.String(), words)
 	}
-	for path, want := range map[string]bool{atInvoices: true, atHostnames + "shop": false, "/teams/portico-gateways/poolgateways/gw-00": false} {
-		if got := strings.Contains(visit(t, f, platformAdmin, path).Body.String(), `href="`+path+`/edit"`); got != want {
+	for path, want := range map[string]bool{
+		atInvoices: true, atHostnames + "shop": false,
+		"/teams/portico-gateways/poolgateways/gw-00": false,
+	} {
+		if got := strings.Contains(visit(t, f, platformAdmin, path).Body.String(), `href="`+path+
+			`/edit"`); got != want {
 			t.Errorf("%s leads to a form: %v, want %v", path, got, want)
 		}
 	}
@@ -149,7 +163,8 @@ func TestAReviewTellsWhatTheChangeDoes(t *testing.T) {
 		{"spec.image", "registry.example.com/shop:2", "The Pods are replaced, a few at a time"},
 		{"spec.replicas", "3", "Pods are added or taken away"},
 	} {
-		lacks(t, post(t, hostnameSite(t), path, pressing(t, page, "review", c.field, c.value)).Body.String(), "What it does", c.words)
+		lacks(t, post(t, hostnameSite(t), path, pressing(t, page, "review", c.field, c.value)).Body.String(),
+			"What it does", c.words)
 	}
 	if w := post(t, hostnameSite(t), path, pressing(t, page, "review")); strings.Contains(w.Body.String(), "Pods are") {
 		t.Error("a change of nothing replaces Pods")
@@ -160,11 +175,16 @@ func TestAnotherIsLikeTheOneButForItsNames(t *testing.T) {
 	f := busySite(t)
 	f.objects[0].SetLabels(map[string]string{"team": "ledger"})
 	f.objects[0].SetAnnotations(map[string]string{"portico.dev/paused": "true", "example.com/cost": "42"})
-	f.objects[1] = object(t, strings.Replace(stalledBucket, "deletionPolicy: Retain", "deletionPolicy: Retain, tags: {cost: '7'}", 1))
+	f.objects[1] = object(t, strings.Replace(stalledBucket, "deletionPolicy: Retain", "deletionPolicy: Retain, tags: "+
+		"{cost: '7'}", 1))
 	lacks(t, visit(t, f, developer, atInvoices).Body.String(), `href="/teams/payments/new/s3buckets?like=invoices"`)
 	page := visit(t, f, developer, ask+"?like=invoices").Body.String()
-	lacks(t, page, `name="spec.tags[0].value" value="42"`, `<option value="Enabled" selected>`, "team: ledger", "example.com/cost")
-	for _, not := range []string{"portico.dev/paused", `value="invoices"`, `role="alert" aria-labelledby="problems-title"`} {
+	lacks(t, page, `name="spec.tags[0].value" value="42"`, `<option value="Enabled" selected>`, "team: ledger",
+		"example.com/cost")
+	for _, not := range []string{
+		"portico.dev/paused", `value="invoices"`,
+		`role="alert" aria-labelledby="problems-title"`,
+	} {
 		if strings.Contains(page, not) {
 			t.Errorf("the form has %q", not)
 		}

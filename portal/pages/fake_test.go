@@ -128,7 +128,9 @@ func (f *fakeCluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind
 	return out, err
 }
 
-func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {
+func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) (
+	[]*unstructured.Unstructured, error,
+) {
 	if err := f.require(ctx, id, "list", k, ns); err != nil && (ns != "" || !k.Namespaced || !page.Unseen(err)) {
 		return nil, err
 	}
@@ -161,7 +163,9 @@ func (f *fakeCluster) Get(ctx context.Context, id auth.Identity, ref cluster.Ref
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-func (f *fakeCluster) Events(_ context.Context, _ auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
+func (f *fakeCluster) Events(_ context.Context, _ auth.Identity, obj *unstructured.Unstructured) (
+	[]*corev1.Event, error,
+) {
 	var out []*corev1.Event
 	for _, e := range f.events {
 		if e.InvolvedObject.Name == obj.GetName() {
@@ -171,7 +175,9 @@ func (f *fakeCluster) Events(_ context.Context, _ auth.Identity, obj *unstructur
 	return out, nil
 }
 
-func (f *fakeCluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
+func (f *fakeCluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (
+	operator.Checks, error,
+) {
 	if err := f.require(ctx, id, "get", catalog.Kind{}, obj.GetNamespace()); err != nil {
 		return operator.Checks{}, err
 	}
@@ -190,7 +196,9 @@ func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, st
 }
 
 // Create refuses what the API server would: an invalid bucket name, and a name that is taken.
-func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured,
+	dryRun bool,
+) (cluster.Result, error) {
 	if err := f.require(ctx, id, "create", k, obj.GetNamespace()); err != nil {
 		return cluster.Result{}, err
 	}
@@ -221,7 +229,9 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	return cluster.Result{Object: out}, nil
 }
 
-func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, _ bool) (cluster.Result, error) {
+func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, _ bool) (
+	cluster.Result, error,
+) {
 	if err := f.require(ctx, id, "delete", ref.Kind, ref.Namespace); err != nil {
 		return cluster.Result{}, err
 	}
@@ -276,14 +286,23 @@ func (f *fakeFeed) Take() ([]cluster.Change, bool) {
 
 // fakeCLI returns how tools sign in.
 func fakeCLI(context.Context) auth.CLI {
-	return auth.CLI{Issuer: "https://login.example.com", ClientID: "portico-cli", Scopes: []string{"openid", "groups"}, Audiences: []string{"portico"}}
+	return auth.CLI{
+		Issuer: "https://login.example.com", ClientID: "portico-cli", Scopes: []string{"openid", "groups"},
+		Audiences: []string{"portico"},
+	}
 }
 
-var developer = auth.Identity{Username: "oidc:payments-dev", Groups: []string{"oidc:payments"}, Name: "Payments Developer"}
+var developer = auth.Identity{
+	Username: "oidc:payments-dev", Groups: []string{"oidc:payments"},
+	Name: "Payments Developer",
+}
 
 // site returns the pages for one caller.
 func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
-	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", Prefix: "oidc:", CLI: fakeCLI}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := New(f, Reach{
+		Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", Prefix: "oidc:",
+		CLI: fakeCLI,
+	}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.Now = func() time.Time { return now }
 	p.Alive = func(context.Context) error { return nil }
 	p.Watching(func() time.Time { return f.outage })

@@ -43,7 +43,9 @@ func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string)
 	return out, err
 }
 
-func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
+func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (
+	map[string]catalog.Catalog, error,
+) {
 	out := map[string]catalog.Catalog{}
 	for _, k := range f.kinds.Requestable() {
 		if all, _ := f.Can(ctx, id, "list", k, ""); all {

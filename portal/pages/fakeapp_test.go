@@ -34,7 +34,9 @@ type running struct {
 	noUsage   error
 }
 
-func (f *fakeCluster) Usage(context.Context, auth.Identity, *unstructured.Unstructured, []*corev1.Pod) (map[string]cluster.Usage, error) {
+func (f *fakeCluster) Usage(context.Context, auth.Identity, *unstructured.Unstructured, []*corev1.Pod) (
+	map[string]cluster.Usage, error,
+) {
 	return f.usage, f.noUsage
 }
 
@@ -54,7 +56,9 @@ func (f *fakeCluster) requirePods(ctx context.Context, id auth.Identity, verb, r
 	return err
 }
 
-func (f *fakeCluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
+func (f *fakeCluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) (
+	[]*corev1.Pod, error,
+) {
 	if err := f.requirePods(ctx, id, "list", "pods", app.GetNamespace()); err != nil {
 		return nil, err
 	}
@@ -100,13 +104,16 @@ func (f *fakeCluster) MayReadLogs(ctx context.Context, id auth.Identity, ns stri
 }
 
 // Scale refuses more than 10 Pods with the CRD's message.
-func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (
+	*unstructured.Unstructured, error,
+) {
 	if f.policy != nil {
 		return nil, f.policy
 	}
 	if replicas > 10 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: ref.Kind.Name}, ref.Name, field.ErrorList{
-			field.Invalid(field.NewPath("spec", "replicas"), replicas, "spec.replicas in body should be less than or equal to 10"),
+			field.Invalid(field.NewPath("spec", "replicas"), replicas, "spec.replicas in body should be less than or "+
+				"equal to 10"),
 		})
 	}
 	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {

@@ -15,7 +15,9 @@ import (
 )
 
 // Edit writes as the API server would: it refuses an invalid bucket name and sets a default deletion policy.
-func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began,
+	obj *unstructured.Unstructured, dryRun bool,
+) (cluster.Result, error) {
 	if err := f.require(ctx, id, "update", k, obj.GetNamespace()); err != nil {
 		return cluster.Result{}, err
 	}
@@ -40,7 +42,9 @@ func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind
 		return cluster.Result{Object: out, Was: was, Warnings: []string{"unencrypted uploads are refused"}}, nil
 	}
 	f.mu.Lock()
-	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == was.GetUID() })] = out
+	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool {
+		return o.GetUID() == was.GetUID()
+	})] = out
 	f.mu.Unlock()
 	return cluster.Result{Object: out, Was: was}, nil
 }
@@ -56,7 +60,9 @@ func badBucket(k catalog.Kind, obj *unstructured.Unstructured) error {
 }
 
 // Annotate patches the current object of the name.
-func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (
+	*unstructured.Unstructured, error,
+) {
 	if f.policy != nil {
 		return nil, f.policy
 	}

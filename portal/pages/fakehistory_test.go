@@ -15,7 +15,9 @@ type remembering struct {
 	forgetful error // error of reading one
 }
 
-func (f *fakeCluster) History(ctx context.Context, id auth.Identity, ref cluster.Ref, _ *unstructured.Unstructured) ([]cluster.Version, error) {
+func (f *fakeCluster) History(ctx context.Context, id auth.Identity, ref cluster.Ref, _ *unstructured.Unstructured) (
+	[]cluster.Version, error,
+) {
 	if _, err := f.Get(ctx, id, ref); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,9 @@ type hosting struct {
 	offered []operatorapi.OfferQuery
 }
 
-func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
+func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (
+	*v1alpha1.HostnameGrantSpec, error,
+) {
 	return f.grant, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
 }
 
@@ -34,7 +36,9 @@ func (f *fakeCluster) Zones(ctx context.Context, id auth.Identity, namespace str
 	return f.zones, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
 }
 
-func (f *fakeCluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
+func (f *fakeCluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
+	availability.Answer, error,
+) {
 	grant, err := f.HostnameGrant(ctx, id, namespace)
 	if err != nil {
 		return availability.Answer{}, err
@@ -47,7 +51,8 @@ func (f *fakeCluster) CheckHostname(ctx context.Context, id auth.Identity, names
 }
 
 const (
-	hostnameTaken = "another team has taken.payments.example.com; choose another hostname, or ask a platform admin, who can see whose it is by the DomainClaim dc-2. Portico tries again at once when it is given back"
+	hostnameTaken = "another team has taken.payments.example.com; choose another hostname, or ask a platform admin, " +
+		"who can see whose it is by the DomainClaim dc-2. Portico tries again at once when it is given back"
 	hostnameReady = `
 apiVersion: portico.dev/v1alpha1
 kind: GatewayHostnameRequest
@@ -143,7 +148,8 @@ status: {observedGeneration: 1, conditions: [{type: Ready, status: "False", reas
 // hostnameSite has hostnames in every state, and the platform's objects for them.
 func hostnameSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
-	f := newFake(tb, hostnameReady, hostnameWaiting, hostnameLost, exposedApp, grantObject, poolObjects, poolOverridden, heldClaim, orphanClaim, provider)
+	f := newFake(tb, hostnameReady, hostnameWaiting, hostnameLost, exposedApp, grantObject, poolObjects, poolOverridden,
+		heldClaim, orphanClaim, provider)
 	f.spaces = append(f.spaces, "portico-gateways")
 	f.grant = &v1alpha1.HostnameGrantSpec{
 		Suffixes:     []string{"payments.example.com", "pay.example.org"},

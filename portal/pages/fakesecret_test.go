@@ -34,14 +34,19 @@ func (f *fakeCluster) MayValues(ctx context.Context, id auth.Identity, verb, nam
 func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
 	may, err := f.MayValues(ctx, id, verb, namespace, name)
 	if err == nil && !may {
-		return &cluster.ForbiddenError{Verb: verb, Resource: operatorapi.ValuesResource, Namespace: namespace, Name: name}
+		return &cluster.ForbiddenError{
+			Verb: verb, Resource: operatorapi.ValuesResource, Namespace: namespace,
+			Name: name,
+		}
 	}
 	return err
 }
 
 // Passwords leaves out what denied lists: "get secrets payments", and for databases read, write and master of
 // databaseaccess.
-func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ *unstructured.Unstructured, _ string) (may cluster.Passwords, err error) {
+func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ *unstructured.Unstructured,
+	_ string,
+) (may cluster.Passwords, err error) {
 	has := func(verb, resource string) bool {
 		ok, failed := f.Can(ctx, id, verb, catalog.Kind{Plural: resource}, of.Namespace)
 		if failed != nil {
@@ -86,7 +91,9 @@ func (f *fakeCluster) Secrets(ctx context.Context, _ auth.Identity, _ string) (o
 	return operatorapi.SecretList{Items: f.secrets}, f.told(ctx, "list")
 }
 
-func (f *fakeCluster) SetSecret(ctx context.Context, id auth.Identity, _, name string, change operatorapi.SecretChange) (operatorapi.Secret, error) {
+func (f *fakeCluster) SetSecret(ctx context.Context, id auth.Identity, _, name string,
+	change operatorapi.SecretChange,
+) (operatorapi.Secret, error) {
 	if err := f.told(ctx, "update"); err != nil {
 		return operatorapi.Secret{}, err
 	}
@@ -100,23 +107,32 @@ func (f *fakeCluster) SetSecret(ctx context.Context, id auth.Identity, _, name s
 			f.sent = map[string]string{}
 		}
 		f.sent[name+"/"+key] = string(value)
-		f.secrets[i].Keys = slices.DeleteFunc(f.secrets[i].Keys, func(k operatorapi.SecretKey) bool { return k.Name == key })
-		f.secrets[i].Keys = append(f.secrets[i].Keys, operatorapi.SecretKey{Name: key, SetAt: new(noon), SetBy: id.Username})
+		f.secrets[i].Keys = slices.DeleteFunc(f.secrets[i].Keys, func(k operatorapi.SecretKey) bool {
+			return k.Name == key
+		})
+		f.secrets[i].Keys = append(f.secrets[i].Keys, operatorapi.SecretKey{
+			Name: key, SetAt: new(noon), SetBy: id.Username,
+		})
 	}
 	for _, key := range change.Remove {
 		f.acts = append(f.acts, "remove "+name+"/"+key)
-		f.secrets[i].Keys = slices.DeleteFunc(f.secrets[i].Keys, func(k operatorapi.SecretKey) bool { return k.Name == key })
+		f.secrets[i].Keys = slices.DeleteFunc(f.secrets[i].Keys, func(k operatorapi.SecretKey) bool {
+			return k.Name == key
+		})
 	}
 	return f.secrets[i], nil
 }
 
-func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name, confirm string) (operatorapi.Secret, error) {
+func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name, confirm string) (
+	operatorapi.Secret, error,
+) {
 	if err := f.told(ctx, "delete"); err != nil {
 		return operatorapi.Secret{}, err
 	}
 	for _, s := range f.secrets {
 		if s.Name == name && len(s.UsedBy) > 0 && confirm != name {
-			return s, &cluster.PersonError{Status: http.StatusConflict, Detail: "the Secret " + name + " is in use: confirm with its name"}
+			return s, &cluster.PersonError{Status: http.StatusConflict, Detail: "the Secret " + name +
+				" is in use: confirm with its name"}
 		}
 	}
 	f.acts = append(f.acts, "delete "+name)
@@ -124,7 +140,9 @@ func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name
 	return operatorapi.Secret{Name: name}, nil
 }
 
-func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error) {
+func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref cluster.Ref, master bool) (
+	operatorapi.Password, error,
+) {
 	if err := f.told(ctx, "reveal"); err != nil {
 		return operatorapi.Password{}, err
 	}

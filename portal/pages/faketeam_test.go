@@ -47,7 +47,9 @@ func (f *fakeCluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructu
 	return out, f.away()
 }
 
-func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref cluster.Ref) (
+	*unstructured.Unstructured, error,
+) {
 	if may, err := f.CanOne(ctx, id, "get", ref); err != nil || !may {
 		return nil, orForbidden(err, "get", ref)
 	}
@@ -68,11 +70,15 @@ func orForbidden(err error, verb string, ref cluster.Ref) error {
 	return &cluster.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
 }
 
-func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (
+	*unstructured.Unstructured, error,
+) {
 	return f.Get(ctx, id, ref)
 }
 
-func (f *fakeCluster) OwnUsers(_ context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
+func (f *fakeCluster) OwnUsers(_ context.Context, database *unstructured.Unstructured) (
+	can bool, why string, err error,
+) {
 	if slices.Contains(f.ownUsers, database.GetName()) {
 		return true, "", nil
 	}
@@ -84,7 +90,9 @@ func (f *fakeCluster) FreeNamespace(_ context.Context, _ auth.Identity, _, names
 }
 
 // Patch merges the patch into the spec of a Team.
-func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, _ bool) (cluster.Result, error) {
+func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string,
+	_ bool,
+) (cluster.Result, error) {
 	if may, err := f.CanOne(ctx, id, "patch", ref); err != nil || !may {
 		return cluster.Result{}, orForbidden(err, "patch", ref)
 	}
@@ -109,7 +117,9 @@ func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.R
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == was.GetUID() })] = out
+	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool {
+		return o.GetUID() == was.GetUID()
+	})] = out
 	return cluster.Result{Object: out}, nil
 }
 

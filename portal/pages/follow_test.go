@@ -81,7 +81,8 @@ func TestALogIsFollowedAsText(t *testing.T) {
 			t.Errorf("before the first line %q is sent", got)
 		}
 		_, _ = io.WriteString(l.log, "one\n<script>steal()</script>\r\n\n\x1b[31mevent: finished\n")
-		if got, want := l.next(), "event: log-start\n"+fields("one", "<script>steal()</script>", "", "event: finished"); !strings.HasPrefix(got, want) {
+		if got, want := l.next(), "event: log-start\n"+
+			fields("one", "<script>steal()</script>", "", "event: finished"); !strings.HasPrefix(got, want) {
 			t.Errorf("the first lines are %q", got)
 		}
 		_, _ = io.WriteString(l.log, "two\n")
@@ -91,7 +92,8 @@ func TestALogIsFollowedAsText(t *testing.T) {
 		_, _ = io.WriteString(l.log, "last words")
 		_ = l.log.Close()
 		got := l.next()
-		if !strings.Contains(got, "data: last words\n") || !strings.Contains(got, "the container has ended") || !strings.Contains(got, "event: finished") {
+		if !strings.Contains(got, "data: last words\n") || !strings.Contains(got, "the container has ended") ||
+			!strings.Contains(got, "event: finished") {
 			t.Errorf("the end is %q", got)
 		}
 		<-l.done
@@ -177,7 +179,8 @@ func TestAStreamBeginsWithTheLinesOfThePage(t *testing.T) {
 		}
 		html := visit(t, f, developer, atPod+"/logs?tail=1000").Body.String()
 		got := streamed.FindStringSubmatch(html)
-		if shown := strconv.Itoa(strings.Count(html, c.line+"\n")); len(got) != 2 || got[1] != c.tail || shown != c.tail {
+		if shown := strconv.Itoa(strings.Count(html, c.line+"\n")); len(got) != 2 || got[1] != c.tail ||
+			shown != c.tail {
 			t.Errorf("%s: %s lines are shown and followed by %q, want %s", name, shown, got, c.tail)
 		}
 	}
@@ -203,7 +206,8 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 					t.Fatal("the stream goes on")
 				}
 				body := l.w.Body.String()
-				if n := int64(strings.Count(body, "data: "+line[:1])); n > podlogs.MaxLines || len(body) > podlogs.MaxFollowed+1<<16 || n < 100 {
+				if n := int64(strings.Count(body, "data: "+line[:1])); n > podlogs.MaxLines ||
+					len(body) > podlogs.MaxFollowed+1<<16 || n < 100 {
 					t.Errorf("%d lines, %d bytes were sent", n, len(body))
 				}
 				if !strings.Contains(body, "at most. Reload") {

@@ -29,14 +29,16 @@ func TestEveryPageLeadsToHelp(t *testing.T) {
 			continue
 		}
 		w := httptest.NewRecorder()
-		docs.Handler(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, html.UnescapeString(m[1]), http.NoBody))
+		docs.Handler(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, html.UnescapeString(m[1]),
+			http.NoBody))
 		if w.Code != http.StatusOK || m[2] != "" && !strings.Contains(w.Body.String(), `id="`+m[2]+`"`) {
 			t.Errorf("%s leads to %s#%s, which there is not", page, m[1], m[2])
 		}
 		seen = append(seen, m[1]+"#"+m[2])
 	}
 	for _, want := range []string{
-		"/docs/troubleshooting#", "/docs/kinds/s3bucket#", "/docs/user-guide#your-team", "/docs/user-guide#values-of-secrets-and-passwords",
+		"/docs/troubleshooting#", "/docs/kinds/s3bucket#", "/docs/user-guide#your-team",
+		"/docs/user-guide#values-of-secrets-and-passwords",
 		"/docs/admin-guide#the-overview", "/docs/user-guide#in-the-browser",
 	} {
 		if !slices.Contains(seen, want) {

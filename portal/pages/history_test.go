@@ -22,7 +22,10 @@ func pastSite(tb testing.TB) *fakeCluster {
 	f := busySite(tb)
 	f.objects[0].SetGeneration(5)
 	spec := func(more ...any) map[string]any {
-		all := map[string]any{"providerRef": map[string]any{"name": "aws-prod"}, "deletionPolicy": "Delete", "tags": map[string]any{"cost": "42", "team": "payments"}}
+		all := map[string]any{
+			"providerRef": map[string]any{"name": "aws-prod"}, "deletionPolicy": "Delete",
+			"tags": map[string]any{"cost": "42", "team": "payments"},
+		}
 		for i := 0; i < len(more); i += 2 {
 			all[more[i].(string)] = more[i+1]
 		}
@@ -31,7 +34,11 @@ func pastSite(tb testing.TB) *fakeCluster {
 	f.versions = map[string][]cluster.Version{"invoices": {
 		{Generation: 5, By: "oidc:payments-dev", With: "kubectl-edit", At: noon.Add(-time.Hour), Spec: spec("versioning", "Enabled")},
 		{Generation: 2, With: "", At: noon.Add(-48 * time.Hour), Spec: spec("versioning", "Suspended", "deletionPolicy", "Retain")},
-		{Generation: 1, By: "oidc:ci-deploy", With: "argocd-controller", At: noon.Add(-72 * time.Hour), Spec: spec("versioning", "Enabled", "deletionPolicy", "Retain", "bucketName", "older", "tags", map[string]any{"cost": "7"})},
+		{
+			Generation: 1, By: "oidc:ci-deploy", With: "argocd-controller", At: noon.Add(-72 * time.Hour),
+			Spec: spec("versioning", "Enabled", "deletionPolicy", "Retain", "bucketName", "older", "tags",
+				map[string]any{"cost": "7"}),
+		},
 	}}
 	return f
 }
@@ -41,8 +48,10 @@ func TestTheHistoryTellsWhoChangedWhatAndHow(t *testing.T) {
 	lacks(t, page, "Changed by Payments Developer (payments-dev)", "With kubectl.", "1 h ago", "Current",
 		"2 changes before this one were not recorded, so what they changed is listed here too.",
 		"<dt>Deletion policy</dt>", "<code>Retain</code>", "<code>Delete</code>",
-		"Changed by an unknown user", "Requested by ci-deploy", "By Argo CD.", `href="`+editing1+`?back=2"`, `href="`+editing1+`?back=1"`)
-	if strings.Contains(page, "back=5") || strings.Contains(page, "not recorded yet") || strings.Contains(page, "Older ones are gone") {
+		"Changed by an unknown user", "Requested by ci-deploy", "By Argo CD.", `href="`+editing1+`?back=2"`,
+		`href="`+editing1+`?back=1"`)
+	if strings.Contains(page, "back=5") || strings.Contains(page, "not recorded yet") ||
+		strings.Contains(page, "Older ones are gone") {
 		t.Errorf("the page offers the way back to what holds, or misses something that is there:\n%s", page)
 	}
 }
@@ -85,13 +94,15 @@ func TestAHistoryIsForThoseWhoMayReadTheObject(t *testing.T) {
 	f := pastSite(t)
 	f.denied = []string{"get payments"}
 	for _, path := range []string{atHistory, editing1 + "?back=1"} {
-		if w := visit(t, f, developer, path); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "Retain") {
+		if w := visit(t, f, developer, path); w.Code != http.StatusForbidden ||
+			strings.Contains(w.Body.String(), "Retain") {
 			t.Errorf("%s answers %d:\n%s", path, w.Code, w.Body)
 		}
 	}
 	f = pastSite(t)
 	f.denied = []string{"update payments", "patch payments"}
-	if page := visit(t, f, developer, atHistory).Body.String(); strings.Contains(page, "Back to this") || !strings.Contains(page, "Changed by") {
+	if page := visit(t, f, developer, atHistory).Body.String(); strings.Contains(page, "Back to this") ||
+		!strings.Contains(page, "Changed by") {
 		t.Errorf("a viewer is offered the way back, or sees nothing:\n%s", page)
 	}
 	if w := visit(t, f, developer, editing1+"?back=1"); w.Code != http.StatusForbidden {
@@ -103,7 +114,8 @@ func TestBackToAnEarlierVersionIsReviewedAndThenApplied(t *testing.T) {
 	f := pastSite(t)
 	w := visit(t, f, developer, editing1+"?back=1")
 	review := w.Body.String()
-	lacks(t, review, "Bucket name keeps its value (not set). It cannot be changed: S3 cannot rename a bucket.", "Apply the change",
+	lacks(t, review, "Bucket name keeps its value (not set). It cannot be changed: S3 cannot rename a bucket.",
+		"Apply the change",
 		`<del class="minus">-     team: payments`)
 	if w.Code != 200 || catalog.TextAt(f.objects[0], "spec", "tags", "team") != "payments" {
 		t.Fatalf("answers %d, and has changed something", w.Code)
@@ -112,7 +124,8 @@ func TestBackToAnEarlierVersionIsReviewedAndThenApplied(t *testing.T) {
 	if at := w.Header().Get("Location"); w.Code != 303 || at != atInvoices+"?applied=6" {
 		t.Fatalf("answers %d to %q:\n%s", w.Code, at, w.Body)
 	}
-	if got := catalog.TextAt(f.objects[0], "spec", "tags", "cost") + catalog.TextAt(f.objects[0], "spec", "tags", "team") + catalog.TextAt(f.objects[0], "spec", "bucketName"); got != "7" {
+	if got := catalog.TextAt(f.objects[0], "spec", "tags", "cost") + catalog.TextAt(
+		f.objects[0], "spec", "tags", "team") + catalog.TextAt(f.objects[0], "spec", "bucketName"); got != "7" {
 		t.Errorf("it became %q", got)
 	}
 }
@@ -131,7 +144,8 @@ func TestAnotherChangeWhileSomebodyGoesBackIsAConflict(t *testing.T) {
 
 func TestBackToWhatIsNotRecordedLeadsToTheHistory(t *testing.T) {
 	for _, to := range []string{"3", "x", "99999999999999999999"} {
-		if w := visit(t, pastSite(t), developer, editing1+"?back="+to); w.Code != 303 || w.Header().Get("Location") != atHistory {
+		if w := visit(t, pastSite(t), developer, editing1+"?back="+to); w.Code != 303 ||
+			w.Header().Get("Location") != atHistory {
 			t.Errorf("%s answers %d to %q", to, w.Code, w.Header().Get("Location"))
 		}
 	}
@@ -141,7 +155,8 @@ func TestBackOfWhatIsBeingDeletedSaysSo(t *testing.T) {
 	f := pastSite(t)
 	f.objects[0].SetGeneration(6) // as Kubernetes counts a deletion
 	f.objects[0].SetDeletionTimestamp(&metav1.Time{Time: noon})
-	lacks(t, visit(t, f, developer, editing1+"?back=1").Body.String(), "invoices is being deleted, and this changes nothing about it.")
+	lacks(t, visit(t, f, developer, editing1+"?back=1").Body.String(), "invoices is being deleted, and this changes "+
+		"nothing about it.")
 	if page := visit(t, f, developer, atHistory).Body.String(); strings.Contains(page, "back=5") {
 		t.Error("the page does not know which version holds")
 	}
@@ -151,7 +166,8 @@ func TestAHistoryThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 	f := pastSite(t)
 	f.forgetful = &cluster.UnavailableError{Doing: "reading the history", Cause: errors.New("no route")}
 	for _, path := range []string{atHistory, editing1 + "?back=1"} {
-		if w := visit(t, f, developer, path); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "No history yet") {
+		if w := visit(t, f, developer, path); w.Code != http.StatusServiceUnavailable ||
+			strings.Contains(w.Body.String(), "No history yet") {
 			t.Errorf("%s answers %d", path, w.Code)
 		}
 	}

@@ -25,13 +25,15 @@ func TestAReviewSaysWhatHoldsItUp(t *testing.T) {
 		"a hostname, twice": {busySite(t), []string{"spec.expose.hostname", "none", "spec.expose", "true"}, bad, "It names the hostname none"},
 	} {
 		page := post(t, row.site, askApp, app("review", row.inputs...)).Body.String()
-		if !strings.Contains(page, row.verdict) || !strings.Contains(page, row.says) || strings.Contains(page, good) && strings.Contains(page, bad) {
+		if !strings.Contains(page, row.verdict) || !strings.Contains(page, row.says) || strings.Contains(page, good) &&
+			strings.Contains(page, bad) {
 			t.Errorf("%s: the review lacks %q or %q:\n%s", name, row.verdict, row.says, page)
 		}
 	}
 	bucket := filled("review", "spec.providerRef.name", "aws-other")
 	page := post(t, busySite(t), ask, bucket).Body.String()
-	if !strings.Contains(page, bad) || !strings.Contains(page, "cannot use an AWS account aws-other: choose another one") {
+	if !strings.Contains(page, bad) ||
+		!strings.Contains(page, "cannot use an AWS account aws-other: choose another one") {
 		t.Errorf("an account that the team does not have: %s", page)
 	}
 	page = post(t, busySite(t), ask, filled("review", "spec.region", "ap-south-1")).Body.String()
@@ -46,7 +48,9 @@ func TestANewBindingBeginsWithAUserOfItsOwn(t *testing.T) {
 		f := busySite(t)
 		f.ownUsers = []string{"orders"}
 		for _, name := range []string{"orders", "legacy"} {
-			f.objects = append(f.objects, object(t, "apiVersion: portico.dev/v1alpha1\nkind: RDSInstance\nmetadata: {name: "+name+", namespace: payments}\nspec: {}"))
+			f.objects = append(f.objects,
+				object(t, "apiVersion: portico.dev/v1alpha1\nkind: RDSInstance\nmetadata: {name: "+name+
+					", namespace: payments}\nspec: {}"))
 		}
 		return f
 	}

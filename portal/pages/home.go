@@ -40,7 +40,9 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 func teamOf(teams []views.Team, groups []string) (team views.Team, named bool) {
 	i := slices.IndexFunc(teams, func(t views.Team) bool {
 		return slices.ContainsFunc(groups, func(g string) bool {
-			return slices.Contains(strings.FieldsFunc(g, func(r rune) bool { return strings.ContainsRune(":/-_. ", r) }), t.ID)
+			return slices.Contains(strings.FieldsFunc(g, func(r rune) bool {
+				return strings.ContainsRune(":/-_. ", r)
+			}), t.ID)
 		})
 	})
 	if i < 0 {

@@ -31,7 +31,8 @@ func hostile(tb testing.TB, name string, leaving bool) *unstructured.Unstructure
 	o.SetName(name)
 	o.SetUID("uid-hostile")
 	o.SetAnnotations(map[string]string{
-		"portico.dev/requested-by": "oidc:" + script + breaks, "portico.dev/paused": script, "note": link, "link": breaks,
+		"portico.dev/requested-by": "oidc:" + script + breaks, "portico.dev/paused": script, "note": link,
+		"link": breaks,
 		"kubectl.kubernetes.io/last-applied-configuration": secret,
 	})
 	o.SetLabels(map[string]string{"team": script})
@@ -41,14 +42,18 @@ func hostile(tb testing.TB, name string, leaving bool) *unstructured.Unstructure
 		o.SetFinalizers([]string{"portico.dev/release", "example.org/" + script})
 	}
 	condition := func(kind, status string) any {
-		return map[string]any{"type": kind + script, "status": status, "reason": breaks, "message": script + breaks + " " + link, "lastTransitionTime": script}
+		return map[string]any{"type": kind + script, "status": status, "reason": breaks, "message": script + breaks +
+			" " + link, "lastTransitionTime": script}
 	}
 	for path, v := range map[string]any{
-		"spec.tags": map[string]any{"a" + breaks: script, "link": link}, "spec.bucketName": script, "spec.deletionPolicy": "Delete",
-		"spec.providerRef.name": breaks, "status.bucketName": link, "status.arn": script + breaks, "status.region": script, "status.accountID": breaks,
+		"spec.tags": map[string]any{"a" + breaks: script, "link": link}, "spec.bucketName": script,
+		"spec.deletionPolicy":   "Delete",
+		"spec.providerRef.name": breaks, "status.bucketName": link, "status.arn": script + breaks,
+		"status.region": script, "status.accountID": breaks,
 		"status.binding.name": script, "status.endpoint": link, "status.lastSyncTime": script,
 		"status.conditions": []any{
-			map[string]any{"type": "Ready", "status": "False", "reason": breaks, "message": script + breaks + " " + link},
+			map[string]any{"type": "Ready", "status": "False", "reason": breaks, "message": script + breaks + " " +
+				link},
 			condition("Stalled", "True"), condition("Reconciling", "False"), condition("x", "Unknown"),
 		},
 	} {
@@ -60,14 +65,16 @@ func hostile(tb testing.TB, name string, leaving bool) *unstructured.Unstructure
 }
 
 // unsafe matches markup that came from a value, and URLs that run a script.
-var unsafe = regexp.MustCompile(`(?i)<script>|<img|onerror=steal\(\)>|(href|src|action|formaction|hx-[a-z]+)\s*=\s*["']?\s*javascript:|` + secret)
+var unsafe = regexp.MustCompile(
+	`(?i)<script>|<img|onerror=steal\(\)>|(href|src|action|formaction|hx-[a-z]+)\s*=\s*["']?\s*javascript:|` + secret)
 
 func hostileSite(t *testing.T) *fakeCluster {
 	t.Helper()
 	f := busySite(t)
 	f.objects = append(f.objects, hostile(t, "hostile", false), hostile(t, "leaving", true))
 	f.events = append(f.events,
-		event("hostile", script, "Warning"+breaks, script+breaks+link, time.Hour), event("hostile", breaks, "Normal", link, time.Hour))
+		event("hostile", script, "Warning"+breaks, script+breaks+link, time.Hour),
+		event("hostile", breaks, "Normal", link, time.Hour))
 	f.open = []cluster.Provider{{Name: script, AccountID: breaks, Region: link, Ready: true}, {Name: breaks}}
 	return f
 }
@@ -77,7 +84,8 @@ func TestHostileObjects(t *testing.T) {
 	at := "/teams/payments/s3buckets/hostile"
 	for path, shown := range map[string]string{
 		"/teams/payments": "hostile",
-		"/teams/payments?q=" + url.QueryEscape(script) + "&kind=" + url.QueryEscape(breaks) + "&sort=" + url.QueryEscape(link): "&lt;script&gt;",
+		"/teams/payments?q=" + url.QueryEscape(script) + "&kind=" + url.QueryEscape(breaks) + "&sort=" +
+			url.QueryEscape(link): "&lt;script&gt;",
 		at:                                       "&lt;script&gt;",
 		at + "?tab=events":                       "&lt;script&gt;",
 		at + "?tab=yaml":                         "&lt;script&gt;",
@@ -97,7 +105,8 @@ func TestHostileObjects(t *testing.T) {
 		}
 	}
 	for name, form := range map[string]url.Values{
-		"a form":  filled("review", "metadata.name", script, "spec.bucketName", breaks, "spec.tags[0].key", script, "spec.lifecycleRules[0].expirationDays", script),
+		"a form": filled("review", "metadata.name", script, "spec.bucketName", breaks, "spec.tags[0].key", script,
+			"spec.lifecycleRules[0].expirationDays", script),
 		"YAML":    {"do": {"review"}, "yaml": {"metadata: {name: x}\nspec: {bucketName: \"" + script + "\"}"}},
 		"no YAML": {"do": {"review"}, "yaml": {"a: [" + script}},
 		"a base":  filled("add spec.tags", "base", breaks+script),
@@ -111,19 +120,24 @@ func TestHostileObjects(t *testing.T) {
 
 // TestHostileStreams: the same for streams, and no value can end its field of the message.
 func TestHostileStreams(t *testing.T) {
-	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/hostile/live", "/teams/payments/s3buckets/hostile/live?tab=yaml", "/teams/payments/s3buckets/leaving/live"} {
+	for _, path := range []string{
+		"/teams/payments/live", "/teams/payments/s3buckets/hostile/live",
+		"/teams/payments/s3buckets/hostile/live?tab=yaml", "/teams/payments/s3buckets/leaving/live",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			w := httptest.NewRecorder()
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				site(hostileSite(t), developer, noon).ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+				site(hostileSite(t), developer, noon).ServeHTTP(
+					w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 			}()
 			synctest.Wait()
 			cancel()
 			<-done
-			if found := unsafe.FindString(w.Body.String()); found != "" || strings.Contains(w.Body.String(), "\r") || !strings.Contains(w.Body.String(), "hostile") && !strings.Contains(w.Body.String(), "leaving") {
+			if found := unsafe.FindString(w.Body.String()); found != "" || strings.Contains(w.Body.String(), "\r") ||
+				!strings.Contains(w.Body.String(), "hostile") && !strings.Contains(w.Body.String(), "leaving") {
 				t.Errorf("%s sends %q:\n%s", path, found, w.Body)
 			}
 			for line := range strings.SplitSeq(strings.TrimRight(w.Body.String(), "\n"), "\n") {
@@ -142,13 +156,15 @@ func TestTooManyStreams(t *testing.T) {
 		done := make(chan struct{})
 		for range sse.MaxStreams {
 			go func() {
-				h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/teams/payments/live", nil))
+				h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(
+					ctx, http.MethodGet, "/teams/payments/live", nil))
 				done <- struct{}{}
 			}()
 		}
 		synctest.Wait()
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/teams/payments/s3buckets/invoices/live", nil))
+		h.ServeHTTP(w, httptest.NewRequestWithContext(
+			t.Context(), http.MethodGet, "/teams/payments/s3buckets/invoices/live", nil))
 		if w.Code != 429 || !strings.Contains(w.Body.String(), "Close some of them") {
 			t.Errorf("one stream more answers %d:\n%s", w.Code, w.Body)
 		}

@@ -34,7 +34,8 @@ func TestPagesOfAHostname(t *testing.T) {
 		_ = unstructured.SetNestedField(f.objects[0].Object, "*.payments.example.com", "status", "hostname")
 	})
 	over := hostnameWith(func(f *fakeCluster) {
-		_ = unstructured.SetNestedField(f.objects[0].Object, "2026-11-20T00:00:00Z", "status", "certificate", "notAfter")
+		_ = unstructured.SetNestedField(f.objects[0].Object, "2026-11-20T00:00:00Z", "status", "certificate",
+			"notAfter")
 	})
 	mayNot := func(right string) func(testing.TB) *fakeCluster {
 		return hostnameWith(func(f *fakeCluster) { f.denied = []string{right} })
@@ -72,7 +73,8 @@ func TestPagesOfAHostname(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, atHostnames+c.path)
-			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				w.Body.String(), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
 			}
 		})
@@ -82,7 +84,10 @@ func TestPagesOfAHostname(t *testing.T) {
 func TestStepsStandInTheirOrder(t *testing.T) {
 	html := visit(t, hostnameSite(t), developer, atHostnames+"shop").Body.String()
 	at := 0
-	for _, title := range []string{"Requested", "Claimed", "Certificate requested", "DNS validated", "Certificate issued", "Listener attached", "DNS alias ready", "Ready"} {
+	for _, title := range []string{
+		"Requested", "Claimed", "Certificate requested", "DNS validated",
+		"Certificate issued", "Listener attached", "DNS alias ready", "Ready",
+	} {
 		next := strings.Index(html[at:], "<b>"+title+"</b>")
 		if next < 0 {
 			t.Fatalf("%s does not follow", title)
@@ -129,7 +134,8 @@ func TestHostnamesAreCheckedWhileTheyAreTyped(t *testing.T) {
 	}
 	f := hostnameSite(t)
 	f.denied = []string{"* search"}
-	if w := visit(t, f, developer, "/teams/search/hostnames/check?spec.hostname=x.example.com"); w.Code != http.StatusForbidden {
+	if w := visit(t, f, developer,
+		"/teams/search/hostnames/check?spec.hostname=x.example.com"); w.Code != http.StatusForbidden {
 		t.Errorf("for another team it answers %d", w.Code)
 	}
 }
@@ -162,7 +168,8 @@ func TestWithoutScripts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := post(t, c.site(t), askHostname, c.form)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				w.Body.String(), c.hides) {
 				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides, w.Body)
 			}
 		})
@@ -177,20 +184,29 @@ func TestTheFormOffersWhatTheGrantAllows(t *testing.T) {
 		site         func(testing.TB) *fakeCluster
 		shows, hides string
 	}{
-		"domains to begin with":            {hostnameSite, `<datalist id="f-spec-hostname-list"><option value="payments.example.com"></option><option value="pay.example.org"></option>`, ""},
-		"domains in words":                 {hostnameSite, "For example shop.payments.example.com. payments can have payments.example.com, pay.example.org and every name below, but no wildcards.", ""},
-		"zones":                            {hostnameSite, `<option value="Z0123456789ABCDEFGHIJ">`, ""},
-		"environments":                     {hostnameSite, `<option value="prod">prod</option>`, `<option value="staging">`},
-		"the only zone is chosen":          {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Zones: []v1alpha1.HostedZoneID{"Z1"}}), `<option value="Z1" selected>`, ""},
-		"any zone where it says nothing":   {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Wildcards: true}), "wildcards too.", `<select aria-describedby="f-spec-zoneId-hint"`},
-		"no default that is not allowed":   {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Visibilities: []v1alpha1.Visibility{"internal"}}), `<option value="internal" selected>internal</option>`, "Default (internet-facing)"},
-		"it asks while one types":          {hostnameSite, `hx-get="/teams/payments/hostnames/check" hx-trigger="input from:&#34;#f-spec-hostname, #f-spec-zoneId, #f-spec-visibility, #f-spec-environment&#34; delay:300ms"`, ""},
+		"domains to begin with": {hostnameSite, `<datalist id="f-spec-hostname-list"><option value="payments.example.com"></option><option value="pay.example.org"></option>`, ""},
+		"domains in words": {hostnameSite, "For example shop.payments.example.com. payments can have " +
+			"payments.example.com, pay.example.org and every name below, but no wildcards.", ""},
+		"zones":                          {hostnameSite, `<option value="Z0123456789ABCDEFGHIJ">`, ""},
+		"environments":                   {hostnameSite, `<option value="prod">prod</option>`, `<option value="staging">`},
+		"the only zone is chosen":        {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Zones: []v1alpha1.HostedZoneID{"Z1"}}), `<option value="Z1" selected>`, ""},
+		"any zone where it says nothing": {grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Wildcards: true}), "wildcards too.", `<select aria-describedby="f-spec-zoneId-hint"`},
+		"no default that is not allowed": {
+			grant(v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}, Visibilities: []v1alpha1.Visibility{
+				"internal",
+			}}), `<option value="internal" selected>internal</option>`, "Default (internet-facing)",
+		},
+		"it asks while one types": {
+			hostnameSite,
+			`hx-get="/teams/payments/hostnames/check" hx-trigger="input from:&#34;#f-spec-hostname, #f-spec-zoneId, #f-spec-visibility, #f-spec-environment&#34; delay:300ms"`, "",
+		},
 		"it is announced with the input":   {hostnameSite, `aria-describedby="f-spec-hostname-check f-spec-hostname-hint"`, ""},
 		"without a grant there is no form": {hostnameWith(func(f *fakeCluster) { f.grant = nil }), "payments cannot have hostnames yet", `id="request"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, askHostname)
-			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				w.Body.String(), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
 			}
 		})
@@ -198,9 +214,11 @@ func TestTheFormOffersWhatTheGrantAllows(t *testing.T) {
 }
 
 func TestAWebAppChoosesAHostname(t *testing.T) {
-	html := visit(t, hostnameSite(t), developer, askApp+"?spec.expose.hostname=pay&spec.image=evil&spec.bindings[0].name=x").Body.String()
+	html := visit(t, hostnameSite(t), developer,
+		askApp+"?spec.expose.hostname=pay&spec.image=evil&spec.bindings[0].name=x").Body.String()
 	for _, words := range []string{
-		`<option value="pay" selected>pay, pay.payments.example.com (in progress)</option>`, `<option value="shop">shop, Shop.payments.example.com</option>`,
+		`<option value="pay" selected>pay, pay.payments.example.com (in progress)</option>`,
+		`<option value="shop">shop, Shop.payments.example.com</option>`,
 	} {
 		if !strings.Contains(html, words) {
 			t.Errorf("lacks %q:\n%s", words, html)
@@ -211,7 +229,8 @@ func TestAWebAppChoosesAHostname(t *testing.T) {
 	}
 	none := newFake(t)
 	none.grant = &v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}}
-	if html := visit(t, none, developer, askApp).Body.String(); !strings.Contains(html, `<a href="/teams/payments/new/gatewayhostnamerequests" target="_blank" rel="noopener">a hostname</a>`) {
+	if html := visit(t, none, developer, askApp).Body.String(); !strings.Contains(
+		html, `<a href="/teams/payments/new/gatewayhostnamerequests" target="_blank" rel="noopener">a hostname</a>`) {
 		t.Error("without a hostname nothing leads to its form")
 	}
 }
@@ -219,16 +238,28 @@ func TestAWebAppChoosesAHostname(t *testing.T) {
 func TestHostileHostnames(t *testing.T) {
 	f := hostnameSite(t)
 	for _, o := range f.objects {
-		for _, path := range [][]string{{"spec", "hostname"}, {"status", "hostname"}, {"status", "url"}, {"status", "gateway"}, {"spec", "gateway"}, {"spec", "gatewayClass"}} {
+		for _, path := range [][]string{
+			{"spec", "hostname"},
+			{"status", "hostname"},
+			{"status", "url"},
+			{"status", "gateway"},
+			{"spec", "gateway"},
+			{"spec", "gatewayClass"},
+		} {
 			if catalog.TextAt(o, path...) != "" {
 				_ = unstructured.SetNestedField(o.Object, "javascript:"+script+breaks, path...)
 			}
 		}
 	}
-	f.claims = []availability.Claim{{Hostname: "taken.payments.example.com", Visibility: "internet-facing", Holder: availability.Holder{Namespace: "../" + script, Name: script}}}
+	f.claims = []availability.Claim{
+		{Hostname: "taken.payments.example.com", Visibility: "internet-facing", Holder: availability.Holder{
+			Namespace: "../" + script, Name: script,
+		}},
+	}
 	f.holders = []string{"../" + script}
 	for _, path := range []string{
-		atHostnames + "shop", atHostnames + "lost", askApp, "/admin", "/admin/claims?q=" + url.QueryEscape(script), "/admin/grants",
+		atHostnames + "shop", atHostnames + "lost", askApp, "/admin", "/admin/claims?q=" + url.QueryEscape(script),
+		"/admin/grants",
 		"/teams/payments/hostnames/check?spec.hostname=taken.payments.example.com",
 	} {
 		w := visit(t, f, platformAdmin, path)
@@ -242,7 +273,8 @@ func TestHostileHostnames(t *testing.T) {
 func TestHostedZonesAreChosenByDomain(t *testing.T) {
 	f := hostnameSite(t)
 	lacks(t, visit(t, f, developer, askHostname).Body.String(),
-		`<option value="Z0123456789ABCDEFGHIJ">payments.example.com (Z0123456789ABCDEFGHIJ)</option>`, `<option value="Z9876543210">Z9876543210</option>`)
+		`<option value="Z0123456789ABCDEFGHIJ">payments.example.com (Z0123456789ABCDEFGHIJ)</option>`,
+		`<option value="Z9876543210">Z9876543210</option>`)
 	f.grant.Zones = nil
 	lacks(t, visit(t, f, developer, askHostname).Body.String(), `list="f-spec-zoneId-list" name="spec.zoneId"`,
 		`<datalist id="f-spec-zoneId-list" data-offers="/teams/payments/offers/gatewayhostnamerequests/zoneId?spec.providerRef.name=aws-prod" data-by="spec.providerRef.name spec.region">`,

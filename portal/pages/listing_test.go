@@ -29,7 +29,8 @@ func namesOf(all []listing.Item) string {
 
 func TestArrange(t *testing.T) {
 	at := func(days int) time.Time { return noon.Add(-time.Duration(days) * 24 * time.Hour) }
-	bucket, queue := &catalog.Kind{Title: "Bucket", Plural: "s3buckets"}, &catalog.Kind{Title: "Queue", Plural: "sqsqueues"}
+	bucket, queue := &catalog.Kind{Title: "Bucket", Plural: "s3buckets"},
+		&catalog.Kind{Title: "Queue", Plural: "sqsqueues"}
 	all := []listing.Item{
 		{Row: &overview.Row{Name: "b", Namespace: "payments", Phase: phase.Ready, Provider: "acc", Took: time.Second, Requester: "oidc:ann", Endpoint: "payments-b", Created: at(1)}, Kind: bucket},
 		{Row: &overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Took: time.Minute, Requester: "oidc:bob", Created: at(3)}, Kind: queue},
@@ -85,7 +86,8 @@ func TestArrange(t *testing.T) {
 				t.Errorf("%q counts %d of %q, and the list has %d", query, c.N, c.Phase, n)
 			}
 		}
-		if slugs := []string{"", "needs-you", "in-progress", "ready", "paused", "deleting", "stuck"}; !slices.Contains(slugs, status) {
+		if slugs := []string{"", "needs-you", "in-progress", "ready", "paused", "deleting", "stuck"}; !slices.Contains(
+			slugs, status) {
 			t.Errorf("%q is read as the status %q", query, status)
 		}
 	}
@@ -95,13 +97,17 @@ func TestPages(t *testing.T) {
 	for _, n := range []int{60, 1000} { // sorted completely, and only as far as shown
 		var all []listing.Item
 		for i := range n {
-			all = append(all, listing.Item{Row: &overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready}, Kind: &catalog.Kind{}})
+			all = append(all, listing.Item{
+				Row:  &overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready},
+				Kind: &catalog.Kind{},
+			})
 		}
 		for page := 1; page <= 3; page++ {
 			l := views.List{Query: views.Query{Batch: page}}
 			rows := arrange(&l, slices.Clone(all), viewer{})
 			from, to := (page-1)*batchLimit, min(page*batchLimit, n)
-			if l.Batches != (n+batchLimit-1)/batchLimit || len(rows) != to-from || rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
+			if l.Batches != (n+batchLimit-1)/batchLimit || len(rows) != to-from ||
+				rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
 				t.Errorf("page %d of %d of %d rows is %s", page, l.Batches, n, namesOf(rows))
 			}
 		}
@@ -109,7 +115,10 @@ func TestPages(t *testing.T) {
 }
 
 func TestQueryEncodesWhatItReads(t *testing.T) {
-	for _, q := range []string{"", "?by=me&kind=s3buckets&page=2&q=a+b&sort=-age&status=ready&team=search", "?sort=-status"} {
+	for _, q := range []string{
+		"", "?by=me&kind=s3buckets&page=2&q=a+b&sort=-age&status=ready&team=search",
+		"?sort=-status",
+	} {
 		v, err := url.ParseQuery(strings.TrimPrefix(q, "?"))
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +172,8 @@ func TestAllTeamsAreListedTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				w.Body.String(), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
 			}
 		})
@@ -171,7 +181,8 @@ func TestAllTeamsAreListedTogether(t *testing.T) {
 	none := both(t)
 	none.denied = []string{"* search", "* payments"}
 	for _, path := range []string{"/teams/-", "/teams/-/live"} {
-		if w := visit(t, none, developer, path); w.Code != 403 || !strings.Contains(w.Body.String(), "You are not in a team yet") {
+		if w := visit(t, none, developer, path); w.Code != 403 ||
+			!strings.Contains(w.Body.String(), "You are not in a team yet") {
 			t.Errorf("%s answers %d to somebody without a team", path, w.Code)
 		}
 	}

@@ -68,15 +68,18 @@ func crowded(tb testing.TB) *fakeCluster {
 		n := fmt.Sprintf("-%02d", i)
 		add(deletingBucket, "import-tmp", "import"+n)
 		add(stalledBucket, "ledger-archive", "ledger"+n)
-		add(readyBucket, "name: invoices", "name: team"+n, "namespace: payments", fmt.Sprintf("namespace: team-%d", i%7), "aws-prod", "aws-prod-2")
-		f.quotas = append(f.quotas, quota("search", fmt.Sprintf("count/things%d", i), "1", "2"), quota("payments", fmt.Sprintf("count/things%d", i), "", "2"))
+		add(readyBucket, "name: invoices", "name: team"+n, "namespace: payments",
+			fmt.Sprintf("namespace: team-%d", i%7), "aws-prod", "aws-prod-2")
+		f.quotas = append(f.quotas, quota("search", fmt.Sprintf("count/things%d", i), "1", "2"),
+			quota("payments", fmt.Sprintf("count/things%d", i), "", "2"))
 	}
 	for i := range 7 {
 		f.spaces = append(f.spaces, fmt.Sprintf("team-%d", i))
 	}
 	paused := object(tb, strings.Replace(readyBucket, "name: invoices", "name: kept", 1))
 	paused.SetAnnotations(map[string]string{"portico.dev/paused": "true"})
-	broken := object(tb, strings.NewReplacer("name: aws-prod", "name: aws-broken", `status: "True"`, `status: "False"`, "reason: InSync", "reason: Failed").Replace(provider))
+	broken := object(tb, strings.NewReplacer("name: aws-prod", "name: aws-broken", `status: "True"`, `status: "False"`,
+		"reason: InSync", "reason: Failed").Replace(provider))
 	fresh := object(tb, strings.Replace(deletingBucket, "import-tmp", "just-now", 1))
 	since := noon.Add(-time.Minute)
 	fresh.SetDeletionTimestamp(&metav1.Time{Time: since})

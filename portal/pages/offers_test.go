@@ -14,7 +14,9 @@ import (
 )
 
 // Offers returns what the test prepared, to callers who can create.
-func (f *fakeCluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error) {
+func (f *fakeCluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (
+	operator.Offers, error,
+) {
 	f.offered = append(f.offered, q)
 	return f.offers, f.require(ctx, id, "create", k, q.Namespace)
 }
@@ -34,13 +36,17 @@ func TestFormsAskWhatAnAccountHas(t *testing.T) {
 		text, lack string
 	}{
 		"a list": {
-			offers: offering(operatorapi.Offer{Value: "db.t3.micro"}, operatorapi.Offer{Value: "db.t3\n.small", Label: "2 vCPU,\t2 GiB"}),
+			offers: offering(operatorapi.Offer{Value: "db.t3.micro"},
+				operatorapi.Offer{Value: "db.t3\n.small", Label: "2 vCPU,\t2 GiB"}),
 			status: 200, text: "db.t3.micro\t\ndb.t3 .small\t2 vCPU, 2 GiB",
 		},
-		"nothing that can be used":     {offers: offering(), status: 200, lack: "\t"},
-		"AWS takes its time":           {offers: operator.Offers{Known: true, Offers: operatorapi.Offers{Pending: true}}, status: 202},
-		"the operator is away":         {status: 503, text: "The list is not available now. You can type a value."},
-		"AWS refuses":                  {offers: operator.Offers{Known: true, Offers: operatorapi.Offers{Error: "denied: attach the policy"}}, status: 503, text: "You can type a value. Because: denied: attach the policy."},
+		"nothing that can be used": {offers: offering(), status: 200, lack: "\t"},
+		"AWS takes its time":       {offers: operator.Offers{Known: true, Offers: operatorapi.Offers{Pending: true}}, status: 202},
+		"the operator is away":     {status: 503, text: "The list is not available now. You can type a value."},
+		"AWS refuses": {
+			offers: operator.Offers{Known: true, Offers: operatorapi.Offers{Error: "denied: attach the policy"}},
+			status: 503, text: "You can type a value. Because: denied: attach the policy.",
+		},
 		"no account is chosen":         {path: "/teams/payments/offers/rdsinstances/dbInstanceClass?spec.engine=postgres", status: 409, text: "Choose an AWS account first."},
 		"a field without a list":       {path: "/teams/payments/offers/rdsinstances/masterUsername?spec.providerRef.name=aws-prod", status: 404, lack: "db.t3"},
 		"a kind that there is not":     {path: "/teams/payments/offers/pods/name?spec.providerRef.name=aws-prod", status: 404, lack: "db.t3"},
@@ -54,7 +60,8 @@ func TestFormsAskWhatAnAccountHas(t *testing.T) {
 				path = askOffers
 			}
 			w := visit(t, f, developer, path)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.text) || c.lack != "" && strings.Contains(w.Body.String(), c.lack) {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.text) || c.lack != "" && strings.Contains(
+				w.Body.String(), c.lack) {
 				t.Errorf("%d %q, want %d %q", w.Code, w.Body, c.status, c.text)
 			}
 			if c.path != "" && len(f.offered) > 0 {
@@ -71,7 +78,8 @@ func TestTheAccountIsAskedWithWhatDecides(t *testing.T) {
 		t.Fatal(f.offered)
 	}
 	q := f.offered[0]
-	if q.Namespace != "payments" || q.Provider != "aws-prod" || q.Region != "eu-west-1" || q.Field != "dbInstanceClass" || len(q.With) != 2 || q.With["engine"] != "postgres" {
+	if q.Namespace != "payments" || q.Provider != "aws-prod" || q.Region != "eu-west-1" ||
+		q.Field != "dbInstanceClass" || len(q.With) != 2 || q.With["engine"] != "postgres" {
 		t.Errorf("asked %+v", q)
 	}
 }
@@ -79,7 +87,8 @@ func TestTheAccountIsAskedWithWhatDecides(t *testing.T) {
 func TestInputsSayWhereTheirListIs(t *testing.T) {
 	page := visit(t, newFake(t), developer, "/teams/payments/new/rdsinstances").Body.String()
 	lacks(t, page, `list="f-spec-dbInstanceClass-list"`,
-		`data-offers="/teams/payments/offers/rdsinstances/dbInstanceClass?`, `data-by="spec.providerRef.name spec.region spec.engine spec.engineVersion"`,
+		`data-offers="/teams/payments/offers/rdsinstances/dbInstanceClass?`,
+		`data-by="spec.providerRef.name spec.region spec.engine spec.engineVersion"`,
 		`data-adds="f-spec-vpcSecurityGroupIDs"`, `id="f-spec-vpcSecurityGroupIDs-list-note"`)
 	if strings.Contains(page, "offers/rdsinstances/masterUsername") {
 		t.Error("a name is looked for in AWS")
@@ -90,7 +99,9 @@ func TestInputsSayWhereTheirListIs(t *testing.T) {
 func TestAHostedZoneIsFoundForYAML(t *testing.T) {
 	f := hostnameSite(t)
 	f.grant.Zones = nil
-	f.offers = offering(operatorapi.Offer{Value: "ZONE", Facts: map[string]string{operatorapi.FactDomain: "example.com"}})
+	f.offers = offering(operatorapi.Offer{
+		Value: "ZONE", Facts: map[string]string{operatorapi.FactDomain: "example.com"},
+	})
 	form := url.Values{"do": {"review"}, "yaml": {`apiVersion: portico.dev/v1alpha1
 kind: GatewayHostnameRequest
 metadata: {name: new}
@@ -112,7 +123,8 @@ func TestAHostedZoneIsFound(t *testing.T) {
 		}
 		return operatorapi.Offer{Value: id, Label: domain, Facts: facts}
 	}
-	zones := offering(zone("ZWIDE", "example.com", ""), zone("ZNARROW", "payments.example.com", ""), zone("ZINSIDE", "payments.example.com", "true"))
+	zones := offering(zone("ZWIDE", "example.com", ""), zone("ZNARROW", "payments.example.com", ""),
+		zone("ZINSIDE", "payments.example.com", "true"))
 	for name, c := range map[string]struct {
 		offers     operator.Offers
 		hostname   string
@@ -121,13 +133,21 @@ func TestAHostedZoneIsFound(t *testing.T) {
 		status     int
 		says       []string
 	}{
-		"the closest":               {zones, "new.payments.example.com", "", "", 200, []string{"zoneId: ZNARROW"}},
-		"inside":                    {zones, "new.payments.example.com", "", "internal", 200, []string{"zoneId: ZINSIDE", "validationZoneId: ZNARROW"}},
-		"inside, as entered":        {zones, "new.payments.example.com", "ZINSIDE", "internal", 200, []string{"zoneId: ZINSIDE", "validationZoneId: ZNARROW"}},
-		"one that is entered":       {zones, "new.payments.example.com", "ZWIDE", "", 200, []string{"zoneId: ZWIDE"}},
-		"one of another domain":     {offering(zone("ZOTHER", "example.org", "")), "new.payments.example.com", "ZOTHER", "", 422, []string{"new.payments.example.com is not in the domain of this hosted zone, example.org"}},
-		"a private one":             {zones, "new.payments.example.com", "ZINSIDE", "", 422, []string{"this hosted zone is private", "ZNARROW"}},
-		"none":                      {offering(zone("ZOTHER", "example.org", "")), "new.payments.example.com", "", "", 422, []string{"no hosted zone that your team can use holds new.payments.example.com"}},
+		"the closest":         {zones, "new.payments.example.com", "", "", 200, []string{"zoneId: ZNARROW"}},
+		"inside":              {zones, "new.payments.example.com", "", "internal", 200, []string{"zoneId: ZINSIDE", "validationZoneId: ZNARROW"}},
+		"inside, as entered":  {zones, "new.payments.example.com", "ZINSIDE", "internal", 200, []string{"zoneId: ZINSIDE", "validationZoneId: ZNARROW"}},
+		"one that is entered": {zones, "new.payments.example.com", "ZWIDE", "", 200, []string{"zoneId: ZWIDE"}},
+		"one of another domain": {
+			offering(zone("ZOTHER", "example.org", "")), "new.payments.example.com", "ZOTHER",
+			"", 422,
+			[]string{"new.payments.example.com is not in the domain of this hosted zone, example.org"},
+		},
+		"a private one": {zones, "new.payments.example.com", "ZINSIDE", "", 422, []string{"this hosted zone is private", "ZNARROW"}},
+		"none": {
+			offering(zone("ZOTHER", "example.org", "")), "new.payments.example.com", "", "",
+			422,
+			[]string{"no hosted zone that your team can use holds new.payments.example.com"},
+		},
 		"two of one domain":         {offering(zone("Z1", "example.com", ""), zone("Z2", "example.com", "")), "new.payments.example.com", "", "", 422, []string{"enter the ID of one", "Z1", "Z2"}},
 		"nobody knows":              {operator.Offers{}, "new.payments.example.com", "", "", 422, []string{"enter the ID of the hosted zone"}},
 		"nobody knows, and is told": {operator.Offers{}, "new.payments.example.com", "ZTYPED", "", 200, []string{"zoneId: ZTYPED"}},
@@ -144,7 +164,8 @@ func TestAHostedZoneIsFound(t *testing.T) {
 			if w.Code != c.status {
 				t.Errorf("%d, want %d", w.Code, c.status)
 			}
-			lacks(t, strings.ToLower(w.Body.String()), strings.Split(strings.ToLower(strings.Join(c.says, "\x00")), "\x00")...)
+			lacks(t, strings.ToLower(w.Body.String()),
+				strings.Split(strings.ToLower(strings.Join(c.says, "\x00")), "\x00")...)
 			if c.status == http.StatusOK && strings.Contains(w.Body.String(), "problem") {
 				t.Error("the review has problems")
 			}

@@ -33,11 +33,19 @@ func platformSite(tb testing.TB) *fakeCluster {
 	f.objects = append(f.objects, slices.DeleteFunc(busySite(tb).objects, func(o *unstructured.Unstructured) bool {
 		return o.GetKind() == page.ProviderKind // it already exists
 	})...)
-	f.objects = append(f.objects, object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", "index").Replace(readyBucket)))
+	f.objects = append(f.objects,
+		object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", "index").Replace(
+			readyBucket)))
 	for i := range 4 {
-		f.objects = append(f.objects, object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", fmt.Sprintf("index-%d", i)).Replace(readyBucket)))
+		f.objects = append(f.objects,
+			object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", fmt.Sprintf(
+				"index-%d", i)).Replace(readyBucket)))
 	}
-	f.checks = map[string]operator.Checks{"aws-prod": {State: operator.Checked, Resource: operatorapi.Resource{Record: operatorapi.Record{LastChecked: noon.Add(-3 * time.Minute)}}}}
+	f.checks = map[string]operator.Checks{
+		"aws-prod": {State: operator.Checked, Resource: operatorapi.Resource{
+			Record: operatorapi.Record{LastChecked: noon.Add(-3 * time.Minute)},
+		}},
+	}
 	f.work = operator.Work{Known: true, Leader: "portico-operator-7d9c_1f3a", Activity: operatorapi.Activity{
 		Since: noon.Add(-50 * time.Hour),
 		Controllers: []operatorapi.Controller{
@@ -48,9 +56,12 @@ func platformSite(tb testing.TB) *fakeCluster {
 		Services: []operatorapi.Service{{Name: "Route 53", Calls: 40, Throttled: 7}, {Name: "S3", Calls: 900}},
 	}}
 	for i := range int64(40) {
-		span := operator.Span{At: noon.Add(time.Duration(i-40) * time.Minute), Known: i != 12, Services: map[string]operatorapi.Service{
-			"S3": {Name: "S3", Calls: i * i % 17}, "Route 53": {Name: "Route 53", Calls: i % 3, Throttled: i / 39},
-		}}
+		span := operator.Span{
+			At: noon.Add(time.Duration(i-40) * time.Minute), Known: i != 12,
+			Services: map[string]operatorapi.Service{
+				"S3": {Name: "S3", Calls: i * i % 17}, "Route 53": {Name: "Route 53", Calls: i % 3, Throttled: i / 39},
+			},
+		}
 		f.spans = append(f.spans, span)
 	}
 	f.quotas = []cluster.Quota{
@@ -82,7 +93,9 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 	hidden := platformWith(func(f *fakeCluster) { f.denied = []string{"quota "} })
 	crowd := platformWith(func(f *fakeCluster) {
 		for i := range 20 {
-			f.objects = append(f.objects, object(t, strings.ReplaceAll(readyBucket, "namespace: payments", fmt.Sprintf("namespace: team-%02d", i))))
+			f.objects = append(f.objects,
+				object(t, strings.ReplaceAll(
+					readyBucket, "namespace: payments", fmt.Sprintf("namespace: team-%02d", i))))
 		}
 	})
 	for name, c := range map[string]struct {
@@ -125,7 +138,8 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), platformAdmin, "/admin")
 			body := strings.ReplaceAll(w.Body.String(), "\n", "")
-			if w.Code != http.StatusOK || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(after(body, `id="health"`), c.hides) {
+			if w.Code != http.StatusOK || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
+				after(body, `id="health"`), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
 			}
 		})

@@ -64,8 +64,10 @@ func TestTeamsOfThePlatform(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), c.id, c.path)
 			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
-				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides, after(body, "<body"))
+			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
+				body, c.hides) {
+				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides,
+					after(body, "<body"))
 			}
 		})
 	}
@@ -137,7 +139,8 @@ func who(t *testing.T, f *fakeCluster) string {
 
 func TestMembersAreChanged(t *testing.T) {
 	const before = "oidc:team-growth Developer, oidc:leads Owner, oidc:payments-dev Owner"
-	policy := apierrors.NewForbidden(schema.GroupResource{Resource: "teams"}, "growth", &plainError{"ValidatingAdmissionPolicy 'x' denied request: owners of a team change spec.members only"})
+	policy := apierrors.NewForbidden(schema.GroupResource{Resource: "teams"}, "growth",
+		&plainError{"ValidatingAdmissionPolicy 'x' denied request: owners of a team change spec.members only"})
 	refusing := func(f *fakeCluster) { f.judge = func(*unstructured.Unstructured) error { return policy } }
 	looker := func(f *fakeCluster) { f.verbs["growth"] = []string{"get"} }
 	oneOwner := func(f *fakeCluster) {
@@ -152,19 +155,36 @@ func TestMembersAreChanged(t *testing.T) {
 		shows  string
 		want   string
 	}{
-		"a group":                     {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, false, 303, "", before + ", oidc:sales Viewer"},
-		"a user with the prefix":      {nil, url.Values{"do": {"add"}, "kind": {"user"}, "name": {" oidc:jo "}, "role": {"Developer"}}, false, 303, "", before + ", oidc:jo Developer"},
-		"another role":                {nil, url.Values{"do": {"role"}, "kind": {"group"}, "name": {"oidc:team-growth"}, "role": {"Viewer"}}, false, 303, "", strings.Replace(before, "Developer", "Viewer", 1)},
-		"one less":                    {nil, url.Values{"do": {"remove"}, "kind": {"group"}, "name": {"oidc:team-growth"}}, false, 303, "", strings.TrimPrefix(before, "oidc:team-growth Developer, ")},
-		"nobody":                      {nil, url.Values{"do": {"add"}, "kind": {"user"}, "role": {"Viewer"}}, false, 422, "Enter the name of a group or of a user.", before},
-		"a member already":            {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"leads"}, "role": {"Viewer"}}, false, 422, "leads is a member already, as Owner", before},
-		"one who is no member":        {nil, url.Values{"do": {"remove"}, "kind": {"group"}, "name": {"oidc:gone"}}, false, 422, "gone is no member any more", before},
-		"an owner themselves":         {nil, url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}}, false, 200, "you cannot undo it yourself", before},
-		"an owner who is sure":        {nil, url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}, "sure": {"yes"}}, false, 303, "", strings.TrimSuffix(before, ", oidc:payments-dev Owner")},
-		"the last owner":              {oneOwner, url.Values{"do": {"role"}, "kind": {"user"}, "name": {"oidc:payments-dev"}, "role": {"Viewer"}}, false, 200, "the last owner", "oidc:payments-dev Owner"},
-		"after somebody else":         {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, true, 409, "Somebody else changed the team", before},
-		"without the right":           {looker, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, false, 403, "You have no access", before},
-		"what a policy does not want": {refusing, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, false, 422, "Owners of a team change spec.members only.", before},
+		"a group":                {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, false, 303, "", before + ", oidc:sales Viewer"},
+		"a user with the prefix": {nil, url.Values{"do": {"add"}, "kind": {"user"}, "name": {" oidc:jo "}, "role": {"Developer"}}, false, 303, "", before + ", oidc:jo Developer"},
+		"another role": {nil, url.Values{
+			"do": {"role"}, "kind": {"group"}, "name": {"oidc:team-growth"},
+			"role": {"Viewer"},
+		}, false, 303, "", strings.Replace(before, "Developer", "Viewer", 1)},
+		"one less":             {nil, url.Values{"do": {"remove"}, "kind": {"group"}, "name": {"oidc:team-growth"}}, false, 303, "", strings.TrimPrefix(before, "oidc:team-growth Developer, ")},
+		"nobody":               {nil, url.Values{"do": {"add"}, "kind": {"user"}, "role": {"Viewer"}}, false, 422, "Enter the name of a group or of a user.", before},
+		"a member already":     {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"leads"}, "role": {"Viewer"}}, false, 422, "leads is a member already, as Owner", before},
+		"one who is no member": {nil, url.Values{"do": {"remove"}, "kind": {"group"}, "name": {"oidc:gone"}}, false, 422, "gone is no member any more", before},
+		"an owner themselves":  {nil, url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}}, false, 200, "you cannot undo it yourself", before},
+		"an owner who is sure": {
+			nil,
+			url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}, "sure": {"yes"}},
+			false,
+			303, "", strings.TrimSuffix(before, ", oidc:payments-dev Owner"),
+		},
+		"the last owner": {
+			oneOwner,
+			url.Values{"do": {"role"}, "kind": {"user"}, "name": {"oidc:payments-dev"}, "role": {"Viewer"}},
+			false, 200, "the last owner", "oidc:payments-dev Owner",
+		},
+		"after somebody else": {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, true, 409, "Somebody else changed the team", before},
+		"without the right":   {looker, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, false, 403, "You have no access", before},
+		"what a policy does not want": {
+			refusing,
+			url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}},
+			false, 422,
+			"Owners of a team change spec.members only.", before,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := ownedSite(t)
@@ -178,7 +198,8 @@ func TestMembersAreChanged(t *testing.T) {
 			c.form.Set("etag", etag)
 			w := send(t, f, developer, "/team/growth/members", c.form)
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) {
-				t.Errorf("answers %d, want %d with %q:\n%s", w.Code, c.status, c.shows, after(w.Body.String(), `id="main"`))
+				t.Errorf("answers %d, want %d with %q:\n%s", w.Code, c.status, c.shows,
+					after(w.Body.String(), `id="main"`))
 			}
 			if got := who(t, f); got != c.want {
 				t.Errorf("the members are %s, want %s", got, c.want)
@@ -199,7 +220,8 @@ func TestATeamIsSuspendedAndResumed(t *testing.T) {
 		want bool
 	}{{"suspend", true}, {"resume", false}} {
 		form := url.Values{"do": {c.do}, "etag": {etagOn(t, f, platformAdmin, "/team/growth/suspend")}}
-		if w := send(t, f, platformAdmin, "/team/growth/suspend", form); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/team/growth?applied=") {
+		if w := send(t, f, platformAdmin, "/team/growth/suspend", form); w.Code != http.StatusSeeOther ||
+			!strings.HasPrefix(w.Header().Get("Location"), "/team/growth?applied=") {
 			t.Fatalf("%s answers %d:\n%s", c.do, w.Code, w.Body)
 		}
 		if got, _, _ := unstructured.NestedBool(teamIn(t, f).Object, "spec", "suspended"); got != c.want {
@@ -207,7 +229,8 @@ func TestATeamIsSuspendedAndResumed(t *testing.T) {
 		}
 	}
 	stale := url.Values{"do": {"suspend"}, "etag": {`"uid-growth-1-0"`}}
-	if w := send(t, f, platformAdmin, "/team/growth/suspend", stale); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "Somebody else changed the team") {
+	if w := send(t, f, platformAdmin, "/team/growth/suspend", stale); w.Code != http.StatusConflict ||
+		!strings.Contains(w.Body.String(), "Somebody else changed the team") {
 		t.Errorf("an old version answers %d:\n%s", w.Code, w.Body)
 	}
 	if w := send(t, f, developer, "/team/growth/suspend", stale); w.Code != http.StatusForbidden {
@@ -249,8 +272,10 @@ func TestANewTeam(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := send(t, c.site(t), platformAdmin, "/admin/teams/new", c.form)
 			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
-				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides, after(body, `id="main"`))
+			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
+				body, c.hides) {
+				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides,
+					after(body, `id="main"`))
 			}
 		})
 	}

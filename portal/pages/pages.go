@@ -93,8 +93,9 @@ func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
 	base.Names.Prefix = reach.Prefix
 	return &Pages{
 		Base: base, cluster: c, reach: reach,
-		admin: admin.New(base, c), team: team.New(base, c), request: request.New(base, c, reach.Portal), resource: resource.New(base, c, reach.Portal),
-		secrets: secrets.New(base, c),
+		admin: admin.New(base, c), team: team.New(base, c), request: request.New(base, c, reach.Portal),
+		resource: resource.New(base, c, reach.Portal),
+		secrets:  secrets.New(base, c),
 	}
 }
 

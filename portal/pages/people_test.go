@@ -30,8 +30,11 @@ func TestSubjectsKeepTheNameThatRightsGoBy(t *testing.T) {
 		}
 	}
 	var page bytes.Buffer
-	members := views.About{Members: []views.Role{{Name: "portico-developer", Who: []views.Subject{{Kind: "group", Name: "0760b6cf", Called: "Pay & co"}}}}}
-	if err := views.MembersPart(members).Render(t.Context(), &page); err != nil || !strings.Contains(page.String(), "Pay &amp; co <code>0760b6cf</code>") {
+	members := views.About{Members: []views.Role{
+		{Name: "portico-developer", Who: []views.Subject{{Kind: "group", Name: "0760b6cf", Called: "Pay & co"}}},
+	}}
+	if err := views.MembersPart(members).Render(t.Context(), &page); err != nil ||
+		!strings.Contains(page.String(), "Pay &amp; co <code>0760b6cf</code>") {
 		t.Errorf("%v: %s", err, &page)
 	}
 }

@@ -20,11 +20,13 @@ func TestEventsOfAPodAreLookedForAgain(t *testing.T) {
 		w, done := httptest.NewRecorder(), make(chan struct{})
 		go func() {
 			defer close(done)
-			site(f, developer, noon).ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, atPod+"/live", nil))
+			site(f, developer, noon).ServeHTTP(
+				w, httptest.NewRequestWithContext(ctx, http.MethodGet, atPod+"/live", nil))
 		}()
 		synctest.Wait()
 		f.mu.Lock()
-		f.podEvents = append(f.podEvents, event("shop-7f8-b", "FailedMount", "Warning", "secret shop-settings not found", 0))
+		f.podEvents = append(f.podEvents,
+			event("shop-7f8-b", "FailedMount", "Warning", "secret shop-settings not found", 0))
 		f.mu.Unlock()
 		time.Sleep(page.AtRest + time.Second)
 		synctest.Wait()

@@ -33,7 +33,8 @@ func TestRelatedQueuesAreShownOnBothPages(t *testing.T) {
 	if page = visit(t, f, developer, orders).Body.String(); !strings.Contains(page, `href="`+dead+`"`) {
 		t.Error("the page of the queue does not lead to its dead-letter queue")
 	}
-	if page = visit(t, f, developer, dead).Body.String(); !strings.Contains(page, "Dead letter queue of") || !strings.Contains(page, `href="`+orders+`"`) {
+	if page = visit(t, f, developer, dead).Body.String(); !strings.Contains(page, "Dead letter queue of") ||
+		!strings.Contains(page, `href="`+orders+`"`) {
 		t.Error("the page of the dead-letter queue does not lead to the queue that uses it")
 	}
 }
@@ -42,7 +43,8 @@ func TestBoundResourcesAreShownOnBothPages(t *testing.T) {
 	const shop, dead = "/teams/payments/webapps/shop", "/teams/payments/sqsqueues/dead"
 	f := newFake(t, shopApp, deadQueue, provider)
 	page := visit(t, f, developer, shop).Body.String()
-	if !strings.Contains(page, "Uses") || !strings.Contains(page, `href="`+dead+`"`) || strings.Count(page, "is not there") != 2 {
+	if !strings.Contains(page, "Uses") || !strings.Contains(page, `href="`+dead+`"`) ||
+		strings.Count(page, "is not there") != 2 {
 		t.Errorf("the page of the application does not show what it is bound to:\n%s", page)
 	}
 	page = visit(t, f, developer, dead).Body.String()
@@ -61,7 +63,8 @@ func TestDeletingTellsWhoUsesIt(t *testing.T) {
 		{"nobody", "sqsqueues/orders", "take it out of", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			page := visit(t, newFake(t, shopApp, ordersQueue, deadQueue, provider), developer, "/teams/payments/"+c.path+"/delete")
+			page := visit(t, newFake(t, shopApp, ordersQueue, deadQueue, provider), developer, "/teams/payments/"+
+				c.path+"/delete")
 			if got := strings.Contains(page.Body.String(), c.words); page.Code != 200 || got != c.want {
 				t.Errorf("%d, %v, want %v:\n%s", page.Code, got, c.want, page.Body)
 			}

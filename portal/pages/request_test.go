@@ -35,11 +35,16 @@ func TestRequest(t *testing.T) {
 			[]string{"Looks good.", "deletionPolicy: Delete", "unencrypted uploads are refused", "Request it"},
 		},
 		{
-			"a refused value stands beside its input, and is kept", filled("review", "spec.bucketName", "Bad_Name"), 422,
-			[]string{`id="f-spec-bucketName-error"`, `value="Bad_Name"`, `aria-invalid="true"`, `href="#f-spec-bucketName"`, "1 problem"},
+			"a refused value stands beside its input, and is kept", filled("review", "spec.bucketName", "Bad_Name"),
+			422,
+			[]string{
+				`id="f-spec-bucketName-error"`, `value="Bad_Name"`, `aria-invalid="true"`,
+				`href="#f-spec-bucketName"`, "1 problem",
+			},
 		},
 		{
-			"what is no number is kept as it was typed", filled("review", "spec.lifecycleRules[0]", "{}", "spec.lifecycleRules[0].expirationDays", "soon"), 422,
+			"what is no number is kept as it was typed", filled("review", "spec.lifecycleRules[0]", "{}",
+				"spec.lifecycleRules[0].expirationDays", "soon"), 422,
 			[]string{`value="soon"`, "Must be a whole number", "Lifecycle rule 1, Expiration days"},
 		},
 		{"a name is needed", url.Values{"do": {"review"}}, 422, []string{`href="#f-metadata-name"`}},
@@ -51,7 +56,8 @@ func TestRequest(t *testing.T) {
 		},
 		{"to YAML", filled("yaml", "spec.bucketName", "my-bucket"), 200, []string{`<textarea id="yaml"`, "bucketName: my-bucket"}},
 		{
-			"YAML keeps nothing from a form that cannot be read", filled("yaml", "spec.corsRules[0].maxAgeSeconds", "x"), 200,
+			"YAML keeps nothing from a form that cannot be read",
+			filled("yaml", "spec.corsRules[0].maxAgeSeconds", "x"), 200,
 			[]string{`value="x"`, "Must be a whole number"},
 		},
 		{
@@ -94,7 +100,8 @@ metadata: {name: x, uid: u, finalizers: [mine/hold], ownerReferences: [{name: o}
 spec: {providerRef: {name: aws-prod}}
 status: {phase: Ready}
 `
-	const said = "Not taken from your YAML: metadata.annotations[portico.dev/requested-by], metadata.finalizers, metadata.ownerReferences, metadata.uid, status."
+	const said = "Not taken from your YAML: metadata.annotations[portico.dev/requested-by], metadata.finalizers, " +
+		"metadata.ownerReferences, metadata.uid, status."
 	f := busySite(t)
 	typed := url.Values{"do": {"form"}, "yaml": {text}}
 	form := post(t, f, ask, typed).Body.String()
@@ -105,7 +112,9 @@ status: {phase: Ready}
 
 func TestCreateLeadsToTheResource(t *testing.T) {
 	f := busySite(t)
-	w := post(t, f, ask, url.Values{"do": {"create"}, "yaml": {"metadata: {name: reports}\nspec: {providerRef: {name: aws-prod}}"}})
+	w := post(t, f, ask, url.Values{
+		"do": {"create"}, "yaml": {"metadata: {name: reports}\nspec: {providerRef: {name: aws-prod}}"},
+	})
 	if at := w.Header().Get("Location"); w.Code != 303 || at != "/teams/payments/s3buckets/reports" {
 		t.Fatalf("answers %d to %q:\n%s", w.Code, at, w.Body)
 	}
@@ -120,12 +129,14 @@ func TestCreateLeadsToTheResource(t *testing.T) {
 func TestOnlyAllowedProvidersAreOffered(t *testing.T) {
 	f := busySite(t)
 	f.open = nil
-	if html := visit(t, f, developer, ask).Body.String(); !strings.Contains(html, "No AWS account is open to payments yet") {
+	if html := visit(t, f, developer, ask).Body.String(); !strings.Contains(
+		html, "No AWS account is open to payments yet") {
 		t.Error("a team without an account is not told")
 	}
 	f.open = []cluster.Provider{{Name: "one", Ready: true}, {Name: "two"}}
 	html := visit(t, f, developer, ask).Body.String()
-	if !strings.Contains(html, `<option value="two">two (not ready)`) || strings.Contains(html, `value="one" selected`) {
+	if !strings.Contains(html, `<option value="two">two (not ready)`) ||
+		strings.Contains(html, `value="one" selected`) {
 		t.Error("two accounts must both be offered, neither chosen")
 	}
 	f.defaults = v1alpha1.TeamDefaults{Provider: "two", DeletionPolicy: v1alpha1.DeletionRetain}
@@ -168,7 +179,9 @@ func TestDelete(t *testing.T) {
 func TestActionsSetAnnotations(t *testing.T) {
 	f := busySite(t)
 	at := "/teams/payments/s3buckets/invoices/"
-	for action, want := range map[string]string{"pause": "portico.dev/paused", "reconcile": "portico.dev/reconcile-requested-at"} {
+	for action, want := range map[string]string{
+		"pause": "portico.dev/paused", "reconcile": "portico.dev/reconcile-requested-at",
+	} {
 		if w := post(t, f, at+action, nil); w.Code != 303 || f.objects[0].GetAnnotations()[want] == "" {
 			t.Errorf("%s answers %d and leaves %v", action, w.Code, f.objects[0].GetAnnotations())
 		}

@@ -20,7 +20,10 @@ const batchLimit = 25
 
 // queryOf parses the list's query from the URL. It ignores unknown values, so that old bookmarks work.
 func queryOf(v url.Values) views.Query {
-	q := views.Query{Search: page.Search(v), Kind: v.Get("kind"), Team: v.Get("team"), Provider: v.Get("provider"), Mine: v.Get("by") == views.ByMe, Batch: page.Batch(v)}
+	q := views.Query{
+		Search: page.Search(v), Kind: v.Get("kind"), Team: v.Get("team"), Provider: v.Get("provider"),
+		Mine: v.Get("by") == views.ByMe, Batch: page.Batch(v),
+	}
 	if p, ok := phase.Parse(v.Get("status")); ok {
 		q.Phase = p.Slug()
 	} else if v.Get("status") == views.StuckStatus {

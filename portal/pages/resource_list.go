@@ -22,7 +22,8 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.SpaceOf(r)
-	p.Ahead(r.Context(), id, slices.Concat(cluster.RightsTo("list", s.Listed, s.Namespace), cluster.RightsTo("create", s.Kinds, s.Namespace))...)
+	p.Ahead(r.Context(), id, slices.Concat(cluster.RightsTo("list", s.Listed, s.Namespace),
+		cluster.RightsTo("create", s.Kinds, s.Namespace))...)
 	frame, err := p.Frame(r, id, s, "Resources")
 	if err != nil {
 		return err
@@ -46,7 +47,9 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 }
 
 // list reads every kind that the caller can list; a caller who can list none gets a *ForbiddenError.
-func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame, q views.Query) (views.List, error) {
+func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame views.Frame, q views.Query) (
+	views.List, error,
+) {
 	list := views.List{Frame: frame, Query: q, Everywhere: s.Everywhere()}
 	all, err := p.addKinds(ctx, id, s, &list)
 	if err != nil {
@@ -72,7 +75,9 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame 
 }
 
 // addKinds adds the kinds that the caller can list, and those that the caller cannot, and reads their rows.
-func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, list *views.List) ([]listing.Item, error) {
+func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, list *views.List) (
+	[]listing.Item, error,
+) {
 	found, err := listing.Read(ctx, p.cluster, id, s.Listed, s.Namespace)
 	if err != nil {
 		return nil, err
@@ -164,12 +169,16 @@ func (p *Pages) mayList(ctx context.Context, id auth.Identity, s page.Space) err
 
 // listParts returns the counts and the table; while the order stays the same, only the rows.
 func listParts(ctx context.Context, list views.List) ([]sse.Part, error) {
-	out, err := page.Parts(ctx, page.Replace("counts", views.CountsPart(list)), page.Replace("list", views.ListPart(list)))
+	out, err := page.Parts(ctx, page.Replace("counts", views.CountsPart(list)),
+		page.Replace("list", views.ListPart(list)))
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]page.Part, 0, len(list.Rows))
-	shape := []string{strings.Join(list.Hidden, ","), strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Batch)}
+	shape := []string{
+		strings.Join(list.Hidden, ","), strconv.Itoa(list.Total), strconv.Itoa(list.Matches),
+		strconv.Itoa(list.Query.Batch),
+	}
 	for _, r := range list.Rows {
 		rows, shape = append(rows, page.Replace(r.ID, views.RowPart(r, list))), append(shape, r.ID)
 	}

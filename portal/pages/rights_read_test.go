@@ -28,13 +28,20 @@ func TestWhatCannotBeDoneIsSaid(t *testing.T) {
 		path        string
 		shows, hide string
 	}{
-		"a developer can request":                     {busySite(t), "/teams/payments", request, disabled},
-		"a viewer cannot":                             {mayNot(busySite, "create payments"), "/teams/payments", "Your role in payments can view, but not request. Ask a developer of the team.", request},
-		"and sees what others can do":                 {mayNot(busySite, "create payments"), "/teams/payments", disabled, request},
-		"a viewer of a team without resources":        {mayNot(busySite, "create search"), "/teams/search", "What the team requests", "Open the catalog"},
-		"in the catalog":                              {mayNot(busySite, "create payments"), "/teams/payments/catalog", "can view, but not request", ""},
-		"a developer can do all":                      {busySite(t), atInvoices, ">Edit</a>", `class="cannot"`},
-		"a viewer changes nothing":                    {mayNot(busySite, "patch payments", "update payments", "delete payments"), atInvoices, "Your role in payments can view this, but not change or delete it. Ask a developer of the team.", ">Edit</a>"},
+		"a developer can request": {busySite(t), "/teams/payments", request, disabled},
+		"a viewer cannot": {
+			mayNot(busySite, "create payments"), "/teams/payments",
+			"Your role in payments can view, but not request. Ask a developer of the team.", request,
+		},
+		"and sees what others can do":          {mayNot(busySite, "create payments"), "/teams/payments", disabled, request},
+		"a viewer of a team without resources": {mayNot(busySite, "create search"), "/teams/search", "What the team requests", "Open the catalog"},
+		"in the catalog":                       {mayNot(busySite, "create payments"), "/teams/payments/catalog", "can view, but not request", ""},
+		"a developer can do all":               {busySite(t), atInvoices, ">Edit</a>", `class="cannot"`},
+		"a viewer changes nothing": {
+			mayNot(busySite, "patch payments", "update payments", "delete payments"),
+			atInvoices, "Your role in payments can view this, but not change or delete it. Ask a developer of " +
+				"the team.", ">Edit</a>",
+		},
 		"a role that cannot delete":                   {mayNot(busySite, "delete payments"), atInvoices, "Your role in payments cannot delete this.", "Delete…"},
 		"a role that cannot change":                   {mayNot(busySite, "patch payments", "update payments"), atInvoices, "Your role in payments cannot change this.", ">Edit</a>"},
 		"a role that cannot edit":                     {mayNot(busySite, "update payments"), atInvoices, "Your role in payments cannot edit this.", ">Edit</a>"},
@@ -51,8 +58,9 @@ func TestWhatCannotBeDoneIsSaid(t *testing.T) {
 		})
 	}
 	for path, want := range map[string]string{
-		"/teams/_platform/awsproviders/aws-prod":     ">Edit</a>",
-		"/teams/portico-gateways/poolgateways/gw-00": "Portico keeps this up to date by itself: there is nothing to edit.",
+		"/teams/_platform/awsproviders/aws-prod": ">Edit</a>",
+		"/teams/portico-gateways/poolgateways/gw-00": "Portico keeps this up to date by itself: there is nothing " +
+			"to edit.",
 	} {
 		if html := visit(t, hostnameSite(t), platformAdmin, path).Body.String(); !strings.Contains(html, want) {
 			t.Errorf("%s lacks %q:\n%s", path, want, html)

@@ -91,14 +91,17 @@ func TestAdminsSeeWhatPodsMayDo(t *testing.T) {
 		tb.Helper()
 		f := rightsSite(tb)
 		for i := range 120 {
-			f.objects = append(f.objects, object(tb, strings.ReplaceAll(rightsUsed, "worker", fmt.Sprintf("worker-%03d", i))))
+			f.objects = append(f.objects,
+				object(tb, strings.ReplaceAll(rightsUsed, "worker", fmt.Sprintf("worker-%03d", i))))
 		}
 		return f
 	}
 	elsewhere := func(tb testing.TB) *fakeCluster {
 		tb.Helper()
 		f := rightsSite(tb)
-		f.objects = append(f.objects, object(tb, strings.NewReplacer("aws-prod", "aws-data", "clusterName: production", "clusterProviderRef: {name: aws-prod}").Replace(rightsProvider)))
+		f.objects = append(f.objects,
+			object(tb, strings.NewReplacer("aws-prod", "aws-data", "clusterName: production",
+				"clusterProviderRef: {name: aws-prod}").Replace(rightsProvider)))
 		return f
 	}
 	for name, c := range map[string]struct {
@@ -131,7 +134,8 @@ func TestAdminsSeeWhatPodsMayDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), platformAdmin, c.path)
-			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(mainOf(t, w.Body.String()), c.hides) {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
+				mainOf(t, w.Body.String()), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, mainOf(t, w.Body.String()))
 			}
 		})

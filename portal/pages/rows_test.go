@@ -13,8 +13,10 @@ var focused = regexp.MustCompile(`<[^>]* autofocus[^>]*>`)
 // TestTheFocusIsWhereOneGoesOn: in the added row, or in the list of the removed one.
 func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 	for do, want := range map[string]string{
-		"add spec.env": ` id="f-spec-env-1-name"`, "remove spec.env[0]": ` id="f-spec-env"`, "remove spec.env[7]": ` id="f-spec-env"`,
-		"add spec.bindings": ` id="f-spec-bindings-0-kind"`, "add spec.envFrom": ` id="f-spec-envFrom-0-secretRef-name"`,
+		"add spec.env": ` id="f-spec-env-1-name"`, "remove spec.env[0]": ` id="f-spec-env"`,
+		"remove spec.env[7]":              ` id="f-spec-env"`,
+		"add spec.bindings":               ` id="f-spec-bindings-0-kind"`,
+		"add spec.envFrom":                ` id="f-spec-envFrom-0-secretRef-name"`,
 		"remove spec.imagePullSecrets[0]": ` id="f-spec-imagePullSecrets"`,
 		"preview":                         "", "add spec.nonsense": "", "remove spec.nonsense[0]": "", "remove ": "",
 	} {
@@ -23,11 +25,13 @@ func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
 			t.Errorf("%s puts the focus on %q, want %q", do, got, want)
 		}
-		if advanced := strings.Contains(do, "envFrom") || strings.Contains(do, "imagePull"); advanced != strings.Contains(html, `<details class="more" open>`) {
+		if advanced := strings.Contains(do, "envFrom") ||
+			strings.Contains(do, "imagePull"); advanced != strings.Contains(html, `<details class="more" open>`) {
 			t.Errorf("%s: the settings with the list are unfolded: %v", do, !advanced)
 		}
 	}
-	if got := focused.FindString(post(t, busySite(t), ask, filled("add spec.tags")).Body.String()); !strings.Contains(got, `id="f-spec-tags-0-key"`) {
+	if got := focused.FindString(post(t, busySite(t), ask, filled("add spec.tags")).Body.String()); !strings.Contains(
+		got, `id="f-spec-tags-0-key"`) {
 		t.Errorf("a pair that is added does not have the focus, but %q", got)
 	}
 }
@@ -37,14 +41,19 @@ func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 func TestFewInputsMakeSmallPages(t *testing.T) {
 	const small = 1 << 20
 	f := busySite(t)
-	gaps := filled("", "spec.lifecycleRules[199].transitions[199].days", "1", "spec.lifecycleRules[7].transitions[3].days", "2")
+	gaps := filled("", "spec.lifecycleRules[199].transitions[199].days", "1",
+		"spec.lifecycleRules[7].transitions[3].days", "2")
 	w := post(t, f, ask, gaps)
-	for _, want := range []string{`name="spec.lifecycleRules[0].transitions[0].days"`, `name="spec.lifecycleRules[1].transitions[0].days"`} {
+	for _, want := range []string{
+		`name="spec.lifecycleRules[0].transitions[0].days"`,
+		`name="spec.lifecycleRules[1].transitions[0].days"`,
+	} {
 		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("answers %d, without %s", w.Code, want)
 		}
 	}
-	if strings.Contains(w.Body.String(), "lifecycleRules[2]") || strings.Contains(w.Body.String(), "transitions[1]") || w.Body.Len() > small {
+	if strings.Contains(w.Body.String(), "lifecycleRules[2]") || strings.Contains(w.Body.String(), "transitions[1]") ||
+		w.Body.Len() > small {
 		t.Errorf("two rows make a page of %d bytes with more of them", w.Body.Len())
 	}
 
@@ -84,7 +93,8 @@ func TestFullListsStayAsTheyAre(t *testing.T) {
 		tags.Set(fmt.Sprintf("spec.tags[%d].key", i), fmt.Sprint(i))
 	}
 	w := post(t, busySite(t), ask, tags)
-	if body := w.Body.String(); w.Code != 422 || !strings.Contains(body, `href="#f-spec-tags"`) || !strings.Contains(body, "Tags takes 34 rows at most") ||
+	if body := w.Body.String(); w.Code != 422 || !strings.Contains(body, `href="#f-spec-tags"`) ||
+		!strings.Contains(body, "Tags takes 34 rows at most") ||
 		!strings.Contains(body, `name="spec.tags[33].key" value="33"`) || strings.Contains(body, "spec.tags[34]") {
 		t.Errorf("a row too many answers %d:\n%s", w.Code, body)
 	}
@@ -93,7 +103,8 @@ func TestFullListsStayAsTheyAre(t *testing.T) {
 		long += fmt.Sprintf("    k%d: v\n", i)
 	}
 	w = post(t, busySite(t), ask, url.Values{"do": {"form"}, "yaml": {long}})
-	if body := w.Body.String(); !strings.Contains(body, "k34: v") || !strings.Contains(body, `<textarea id="yaml"`) || !strings.Contains(body, "Tags takes 34 rows at most") {
+	if body := w.Body.String(); !strings.Contains(body, "k34: v") || !strings.Contains(body, `<textarea id="yaml"`) ||
+		!strings.Contains(body, "Tags takes 34 rows at most") {
 		t.Errorf("YAML with more rows than a form shows is lost:\n%s", body)
 	}
 }

@@ -71,7 +71,8 @@ func busySite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb, readyBucket, stalledBucket, creatingBucket, deletingBucket, pausedBucket, provider)
 	f.events = append(f.events,
-		event("invoices", "Repaired", "Normal", "versioning Suspended → Enabled, changed outside Portico", 2*time.Hour+20*time.Minute),
+		event("invoices", "Repaired", "Normal", "versioning Suspended → Enabled, changed outside Portico",
+			2*time.Hour+20*time.Minute),
 		event("invoices", "InSync", "Normal", "everything is as the spec asks", 12*24*time.Hour),
 		event("ledger-archive", "NameTaken", "Warning", "the bucket name ledger-archive is taken", 3*time.Minute))
 	f.checks = map[string]operator.Checks{"invoices": checkedInvoices(), "receipts": {State: operator.Unchecked}}

@@ -37,12 +37,19 @@ func secretSite(tb testing.TB) *fakeCluster {
 	f.secrets = []operatorapi.Secret{
 		{
 			Name: "shop", Created: noon.Add(-time.Hour),
-			Keys:   []operatorapi.SecretKey{{Name: "tls.key"}, {Name: "token", SetAt: new(noon.Add(-2 * time.Minute)), SetBy: "oidc:payments-dev"}},
-			UsedBy: []operatorapi.SecretUse{{Kind: "WebApp", Name: "shop", Effect: "takes a new value when its Pods start"}},
+			Keys: []operatorapi.SecretKey{
+				{Name: "tls.key"}, {Name: "token", SetAt: new(noon.Add(-2 * time.Minute)), SetBy: "oidc:payments-dev"},
+			},
+			UsedBy: []operatorapi.SecretUse{
+				{Kind: "WebApp", Name: "shop", Effect: "takes a new value when its Pods start"},
+			},
 		},
 		{Name: "unused", Created: noon, Keys: []operatorapi.SecretKey{}},
 	}
-	f.password = operatorapi.Password{Password: secretValue, Username: "owner", Host: "ledger.example.com", Port: "5432", Database: "ledger", Type: "postgresql"}
+	f.password = operatorapi.Password{
+		Password: secretValue, Username: "owner", Host: "ledger.example.com",
+		Port: "5432", Database: "ledger", Type: "postgresql",
+	}
 	return f
 }
 
@@ -90,7 +97,8 @@ func TestThePagesOfSecretsAskForAFreshSignInFirst(t *testing.T) {
 	} {
 		w := visit(t, secretSite(t), developer, path)
 		want := `href="/auth/confirm?` + url.Values{"return_to": {back}}.Encode() + `"`
-		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, want) || strings.Contains(body, `id="value"`) || strings.Contains(body, "tls.key") {
+		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, want) ||
+			strings.Contains(body, `id="value"`) || strings.Contains(body, "tls.key") {
 			t.Errorf("%s: %d, want %s\n%s", path, w.Code, want, mainOf(t, body))
 		}
 	}
@@ -99,22 +107,27 @@ func TestThePagesOfSecretsAskForAFreshSignInFirst(t *testing.T) {
 func TestAValueIsSetAndNeverShown(t *testing.T) {
 	f := secretSite(t)
 	w := confirmed(t, f, "GET", atSecrets+"?name=shop&key=token", nil)
-	lacks(t, w.Body.String(), `name="name" value="shop"`, `name="key" value="token"`, `<textarea id="value" name="value" class="masked"`, "Your fresh sign-in is over", "in 4 min",
-		"payments-dev", `href="/teams/payments/webapps/shop"`, "not used by anything that you have access to", "in another way")
+	lacks(t, w.Body.String(), `name="name" value="shop"`, `name="key" value="token"`,
+		`<textarea id="value" name="value" class="masked"`, "Your fresh sign-in is over", "in 4 min",
+		"payments-dev", `href="/teams/payments/webapps/shop"`, "not used by anything that you have access to",
+		"in another way")
 	for _, c := range [][2]string{
 		{secretValue, secretValue}, {secretValue + "\r\n", secretValue}, {"-----BEGIN\r\nx\r\n-----END\r\n", "-----BEGIN\nx\n-----END\n"}, {" a b ", " a b "},
 	} {
 		sent, want := c[0], c[1]
 		w = confirmed(t, f, "POST", atSecrets, setting(" shop ", "token", sent))
-		if at := w.Header().Get("Location"); w.Code != http.StatusSeeOther || at != atSecrets+"?key=token&set=shop" || f.sent["shop/token"] != want {
+		if at := w.Header().Get("Location"); w.Code != http.StatusSeeOther || at != atSecrets+"?key=token&set=shop" ||
+			f.sent["shop/token"] != want {
 			t.Fatalf("%d to %q, the value is %q, want %q", w.Code, at, f.sent["shop/token"], want)
 		}
 		keeps(t, w)
 	}
 	w = confirmed(t, f, "GET", w.Header().Get("Location"), nil)
-	lacks(t, w.Body.String(), "The value of token of shop is set.", "takes it when its Pods start", `href="/teams/payments/webapps/shop/restart"`)
+	lacks(t, w.Body.String(), "The value of token of shop is set.", "takes it when its Pods start",
+		`href="/teams/payments/webapps/shop/restart"`)
 	keeps(t, w)
-	if w := confirmed(t, f, "GET", atSecrets+"?set=shop&key=made-up", nil); strings.Contains(w.Body.String(), "is set.") {
+	if w := confirmed(t, f, "GET", atSecrets+"?set=shop&key=made-up", nil); strings.Contains(
+		w.Body.String(), "is set.") {
 		t.Error("a link of somebody else says that a value is set")
 	}
 }
@@ -151,7 +164,8 @@ func TestWhatIsWrongWithAValueIsSaidBesideIt(t *testing.T) {
 	}
 	f := secretSite(t)
 	w := confirmed(t, f, "POST", atSecrets, setting("shop", "token", strings.Repeat(secretValue, 1<<16)))
-	if w.Code != http.StatusRequestEntityTooLarge || len(f.acts) > 0 || !strings.Contains(w.Body.String(), "portico secret set NAME KEY=@FILE") {
+	if w.Code != http.StatusRequestEntityTooLarge || len(f.acts) > 0 ||
+		!strings.Contains(w.Body.String(), "portico secret set NAME KEY=@FILE") {
 		t.Errorf("too long: %d", w.Code)
 	}
 	keeps(t, w)
@@ -171,7 +185,10 @@ func TestWhatTheOperatorRefusesIsSaid(t *testing.T) {
 		told cluster.PersonError
 		says string
 	}{
-		"a right that is missing":  {cluster.PersonError{Status: 403, Detail: "you are not allowed to update secretvalues in namespace payments"}, "You are not allowed to update secretvalues in namespace payments."},
+		"a right that is missing": {
+			cluster.PersonError{Status: 403, Detail: "you are not allowed to update secretvalues in namespace " +
+				"payments"}, "You are not allowed to update secretvalues in namespace payments.",
+		},
 		"a Secret of others":       {cluster.PersonError{Status: 409, Detail: "the Secret shop was not made for this, and is left alone"}, "was not made for this"},
 		"others write it":          {cluster.PersonError{Status: 409, Detail: "others write this Secret all the time: try again in a moment"}, "Others write this Secret"},
 		"too many keys":            {cluster.PersonError{Status: 422, Detail: "the Secret shop would have 101 keys, and 100 is the most"}, "101 keys"},
@@ -186,7 +203,8 @@ func TestWhatTheOperatorRefusesIsSaid(t *testing.T) {
 			if w.Code != c.told.Status {
 				t.Errorf("answers %d", w.Code)
 			}
-			lacks(t, w.Body.String(), "Nothing was set, and the value was thrown away.", c.says, `name="name" value="shop"`, `name="key" value="token"`, `id="value"`)
+			lacks(t, w.Body.String(), "Nothing was set, and the value was thrown away.", c.says,
+				`name="name" value="shop"`, `name="key" value="token"`, `id="value"`)
 			keeps(t, w)
 		})
 	}
@@ -207,10 +225,13 @@ func TestASignInThatRanOutIsSaid(t *testing.T) {
 		f := secretSite(t)
 		f.answered = map[string]*cluster.PersonError{}
 		for _, verb := range []string{"list", "update", "delete", "reveal"} {
-			f.answered[verb] = &cluster.PersonError{Status: http.StatusUnauthorized, Detail: "the sign-in is too long ago"}
+			f.answered[verb] = &cluster.PersonError{
+				Status: http.StatusUnauthorized, Detail: "the sign-in is too long ago",
+			}
 		}
 		for at, w := range map[string]*httptest.ResponseRecorder{
-			"here": as(t.Context(), f, "POST", c.path, c.form), "at the operator": confirmed(t, f, "POST", c.path, c.form),
+			"here":            as(t.Context(), f, "POST", c.path, c.form),
+			"at the operator": confirmed(t, f, "POST", c.path, c.form),
 		} {
 			if w.Code != http.StatusUnauthorized || len(f.acts) > 0 {
 				t.Errorf("%s, %s: %d, done %q", name, at, w.Code, f.acts)
@@ -235,7 +256,8 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 				if fresh {
 					w = confirmed(t, f, "GET", path, nil)
 				}
-				if body := w.Body.String(); w.Code != status || !strings.Contains(body, says) || strings.Contains(body, "/auth/confirm") || strings.Contains(body, `id="value"`) {
+				if body := w.Body.String(); w.Code != status || !strings.Contains(body, says) ||
+					strings.Contains(body, "/auth/confirm") || strings.Contains(body, `id="value"`) {
 					t.Errorf("%s, fresh %v: %d\n%s", path, fresh, w.Code, mainOf(t, body))
 				}
 			}
@@ -246,17 +268,25 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 // TestWhoMayNotIsToldWhichRightAndWhomToAsk before asking for a sign-in.
 func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 	none := []string{
-		"create secretvalues payments", "list secretvalues payments", "update secretvalues payments", "get secrets payments",
+		"create secretvalues payments", "list secretvalues payments", "update secretvalues payments",
+		"get secrets payments",
 		"read databaseaccess payments", "write databaseaccess payments", "master databaseaccess payments",
 	}
 	for path, shows := range map[string][]string{
-		atSecrets:                  {"You are not allowed to update secretvalues in namespace payments.", "portico-secret-writer", "kubectl auth can-i --list -n payments | grep secretvalues"},
-		atSecrets + "/shop/delete": {"You are not allowed to update secretvalues in namespace payments.", "update secretvalues shop in namespace payments", "kubectl auth can-i --list -n payments | grep secretvalues"},
-		atPassword:                 {"You are not allowed to sign in to databases in namespace payments.", "spec.secrets.signInBy", "kubectl auth can-i --list -n payments | grep databaseaccess"},
+		atSecrets: {"You are not allowed to update secretvalues in namespace payments.", "portico-secret-writer", "kubectl auth can-i --list -n payments | grep secretvalues"},
+		atSecrets + "/shop/delete": {
+			"You are not allowed to update secretvalues in namespace payments.",
+			"update secretvalues shop in namespace payments",
+			"kubectl auth can-i --list -n payments | grep secretvalues",
+		},
+		atPassword: {"You are not allowed to sign in to databases in namespace payments.", "spec.secrets.signInBy", "kubectl auth can-i --list -n payments | grep databaseaccess"},
 	} {
 		f := secretSite(t)
 		f.denied = none
-		for _, w := range []*httptest.ResponseRecorder{visit(t, f, developer, path), confirmed(t, f, "POST", path, setting("shop", "token", secretValue))} {
+		for _, w := range []*httptest.ResponseRecorder{
+			visit(t, f, developer, path),
+			confirmed(t, f, "POST", path, setting("shop", "token", secretValue)),
+		} {
 			if w.Code != http.StatusForbidden || len(f.acts) > 0 {
 				t.Errorf("%s: %d, done %q", path, w.Code, f.acts)
 			}
@@ -278,24 +308,30 @@ func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 func TestASecretIsDeletedOnceThatIsMeant(t *testing.T) {
 	f := secretSite(t)
 	at := atSecrets + "/shop/delete"
-	lacks(t, confirmed(t, f, "GET", at, nil).Body.String(), "Delete shop?", "Type <code>shop</code> to confirm", "cannot start again without the value")
+	lacks(t, confirmed(t, f, "GET", at, nil).Body.String(), "Delete shop?", "Type <code>shop</code> to confirm",
+		"cannot start again without the value")
 	for typed, status := range map[string]int{"": http.StatusConflict, "other": http.StatusUnprocessableEntity} {
 		if w := confirmed(t, f, "POST", at, url.Values{"typed": {typed}}); w.Code != status || len(f.acts) > 0 {
 			t.Errorf("with %q typed: %d, done %q", typed, w.Code, f.acts)
 		}
 	}
-	lacks(t, confirmed(t, f, "GET", at+"?key=token", nil).Body.String(), "Delete token of shop?", `name="key" value="token"`, "The other keys of shop stay.")
+	lacks(t, confirmed(t, f, "GET", at+"?key=token", nil).Body.String(), "Delete token of shop?",
+		`name="key" value="token"`, "The other keys of shop stay.")
 	w := confirmed(t, f, "POST", at, url.Values{"key": {"token"}})
-	lacks(t, confirmed(t, f, "GET", w.Header().Get("Location"), nil).Body.String(), "There is no key token in shop any more.")
+	lacks(t, confirmed(t, f, "GET", w.Header().Get("Location"), nil).Body.String(),
+		"There is no key token in shop any more.")
 	w = confirmed(t, f, "POST", at, url.Values{"typed": {"shop"}})
 	lacks(t, confirmed(t, f, "GET", w.Header().Get("Location"), nil).Body.String(), "shop is deleted.")
 	if want := []string{"remove shop/token", "delete shop"}; !slices.Equal(f.acts, want) {
 		t.Errorf("done %q", f.acts)
 	}
-	if w := confirmed(t, f, "GET", at, nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "It is not there (any more)") {
+	if w := confirmed(t, f, "GET", at, nil); w.Code != http.StatusNotFound ||
+		!strings.Contains(w.Body.String(), "It is not there (any more)") {
 		t.Errorf("what is gone: %d", w.Code)
 	}
-	f.answered = map[string]*cluster.PersonError{"delete": {Status: 409, Detail: "the Secret unused was not made for this"}}
+	f.answered = map[string]*cluster.PersonError{
+		"delete": {Status: 409, Detail: "the Secret unused was not made for this"},
+	}
 	w = confirmed(t, f, "POST", atSecrets+"/unused/delete", url.Values{})
 	if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "was not made for this") {
 		t.Errorf("one of others: %d", w.Code)
@@ -308,39 +344,54 @@ func TestASecretIsDeletedOnceThatIsMeant(t *testing.T) {
 func TestAPasswordIsShownToWhoAsksForIt(t *testing.T) {
 	f := secretSite(t)
 	w := confirmed(t, f, "GET", atPassword, nil)
-	lacks(t, w.Body.String(), "Sign in to ledger as yourself?", "user of your own in the database, who can", "Your team sees an event", `action="`+atPassword+`"`)
+	lacks(t, w.Body.String(), "Sign in to ledger as yourself?", "user of your own in the database, who can",
+		"Your team sees an event", `action="`+atPassword+`"`)
 	if keeps(t, w); len(f.acts) > 0 {
 		t.Errorf("done by looking: %q", f.acts)
 	}
 	w = confirmed(t, f, "POST", atPassword, url.Values{})
-	lacks(t, w.Body.String(), `<code id="password" data-secret>`+secretValue+`</code>`, `data-copy="password"`, "ledger.<wbr>example.<wbr>com", "jo", "5432", "2026-")
-	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store, no-transform" || !slices.Equal(f.acts, []string{"reveal ledger"}) {
+	lacks(t, w.Body.String(), `<code id="password" data-secret>`+secretValue+`</code>`, `data-copy="password"`,
+		"ledger.<wbr>example.<wbr>com", "jo", "5432", "2026-")
+	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store, no-transform" ||
+		!slices.Equal(f.acts, []string{"reveal ledger"}) {
 		t.Errorf("%d, %q, done %q", w.Code, w.Header().Get("Cache-Control"), f.acts)
 	}
 	w = confirmed(t, f, "GET", atPassword+"?master", nil)
-	lacks(t, w.Body.String(), "Show the master password of ledger?", "can do everything in the database", `action="`+atPassword+`?master"`)
+	lacks(t, w.Body.String(), "Show the master password of ledger?", "can do everything in the database", `action="`+
+		atPassword+`?master"`)
 	w = confirmed(t, f, "POST", atPassword+"?master", url.Values{})
-	if lacks(t, w.Body.String(), "owner", "The master password of ledger"); !slices.Equal(f.acts, []string{"reveal ledger", "reveal the master of ledger"}) {
+	if lacks(t, w.Body.String(), "owner", "The master password of ledger"); !slices.Equal(
+		f.acts, []string{"reveal ledger", "reveal the master of ledger"}) {
 		t.Errorf("done %q", f.acts)
 	}
 	f.denied = []string{"master databaseaccess payments", "get secrets payments", "write databaseaccess payments"}
-	if body := confirmed(t, f, "GET", atPassword, nil).Body.String(); strings.Contains(body, "?master") || !strings.Contains(body, "as yourself?") {
+	if body := confirmed(t, f, "GET", atPassword, nil).Body.String(); strings.Contains(body, "?master") ||
+		!strings.Contains(body, "as yourself?") {
 		t.Errorf("a developer sees\n%s", mainOf(t, body))
 	}
-	if w := confirmed(t, f, "POST", atPassword+"?master", url.Values{}); w.Code != http.StatusForbidden || len(f.acts) != 2 {
+	if w := confirmed(t, f, "POST", atPassword+"?master", url.Values{}); w.Code != http.StatusForbidden ||
+		len(f.acts) != 2 {
 		t.Errorf("a developer is shown the master password: %d, done %q", w.Code, f.acts)
 	}
 	f.denied = nil
-	f.answered = map[string]*cluster.PersonError{"reveal": {Status: 409, Detail: "ledger: RDS keeps the password itself"}}
+	f.answered = map[string]*cluster.PersonError{
+		"reveal": {Status: 409, Detail: "ledger: RDS keeps the password itself"},
+	}
 	w = confirmed(t, f, "POST", atPassword, url.Values{})
-	if keeps(t, w); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "RDS keeps the password itself") {
+	if keeps(t, w); w.Code != http.StatusConflict ||
+		!strings.Contains(w.Body.String(), "RDS keeps the password itself") {
 		t.Errorf("elsewhere: %d", w.Code)
 	}
-	young := newFake(t, strings.Replace(ledger, "binding: {name: ledger-rdsinstance-binding, keys: [host, password, port, username]},", "", 1))
-	if w := confirmed(t, young, "GET", atPassword, nil); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "no connection details yet") {
+	young := newFake(t, strings.Replace(ledger, "binding: {name: ledger-rdsinstance-binding, keys: [host, password, "+
+		"port, username]},", "", 1))
+	if w := confirmed(t, young, "GET", atPassword, nil); w.Code != http.StatusConflict ||
+		!strings.Contains(w.Body.String(), "no connection details yet") {
 		t.Errorf("not ready: %d", w.Code)
 	}
-	for _, path := range []string{"/teams/payments/webapps/shop/password", "/teams/_platform/awsproviders/aws-prod/password"} {
+	for _, path := range []string{
+		"/teams/payments/webapps/shop/password",
+		"/teams/_platform/awsproviders/aws-prod/password",
+	} {
 		if w := confirmed(t, f, "GET", path, nil); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}
@@ -350,8 +401,14 @@ func TestAPasswordIsShownToWhoAsksForIt(t *testing.T) {
 // TestPagesLeadToSecrets: from a namespace, from objects that refer to Secrets, and from objects with a password.
 func TestPagesLeadToSecrets(t *testing.T) {
 	f := secretSite(t)
-	f.objects[0].Object["spec"].(map[string]any)["env"] = []any{map[string]any{"name": "TOKEN", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "shop", "key": "token"}}}}
-	f.objects[0].Object["spec"].(map[string]any)["envFrom"] = []any{map[string]any{"secretRef": map[string]any{"name": "more"}}}
+	f.objects[0].Object["spec"].(map[string]any)["env"] = []any{
+		map[string]any{"name": "TOKEN", "valueFrom": map[string]any{
+			"secretKeyRef": map[string]any{"name": "shop", "key": "token"},
+		}},
+	}
+	f.objects[0].Object["spec"].(map[string]any)["envFrom"] = []any{
+		map[string]any{"secretRef": map[string]any{"name": "more"}},
+	}
 	atLedger := "/teams/payments/rdsinstances/ledger"
 	for path, shows := range map[string]string{
 		"/teams/payments/about":        `<a class="btn" href="/teams/payments/secrets">`,
@@ -367,8 +424,10 @@ func TestPagesLeadToSecrets(t *testing.T) {
 		"create secretvalues payments", "update secretvalues payments", "get secrets payments",
 		"read databaseaccess payments", "write databaseaccess payments", "master databaseaccess payments",
 	}
-	lacks(t, visit(t, f, developer, "/teams/payments/about").Body.String(), "Your role lacks the right to set values of Secrets")
-	if body := visit(t, f, developer, atLedger).Body.String(); strings.Contains(body, atPassword) || !strings.Contains(body, "have no access to the password") {
+	lacks(t, visit(t, f, developer, "/teams/payments/about").Body.String(), "Your role lacks the right to set values "+
+		"of Secrets")
+	if body := visit(t, f, developer, atLedger).Body.String(); strings.Contains(body, atPassword) ||
+		!strings.Contains(body, "have no access to the password") {
 		t.Error("who may not see a password is led there, or is not told")
 	}
 	if strings.Contains(visit(t, f, developer, "/teams/payments/new/s3buckets").Body.String(), "in a Secret") {
@@ -380,8 +439,12 @@ func TestASignInThatConfirmsNobodySaysHowToGoOn(t *testing.T) {
 	p := New(newFake(t), Reach{}, nil)
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(auth.WithIdentity(t.Context(), developer), "GET", "/auth/callback", nil)
-	p.Unconfirmed(w, r, auth.Unconfirmed{Status: 403, Title: "You are not signed in again", Detail: "somebody else", Back: atSecrets, EndSession: "https://id.example.com/logout"})
-	lacks(t, w.Body.String(), "You are not signed in again", "Somebody else.", `href="`+atSecrets+`"`, `href="https://id.example.com/logout"`, "Nothing was changed")
+	p.Unconfirmed(w, r, auth.Unconfirmed{
+		Status: 403, Title: "You are not signed in again", Detail: "somebody else",
+		Back: atSecrets, EndSession: "https://id.example.com/logout",
+	})
+	lacks(t, w.Body.String(), "You are not signed in again", "Somebody else.", `href="`+atSecrets+`"`,
+		`href="https://id.example.com/logout"`, "Nothing was changed")
 	if w.Code != http.StatusForbidden {
 		t.Errorf("answers %d", w.Code)
 	}
@@ -393,11 +456,14 @@ func TestGoldenSecrets(t *testing.T) {
 	empty.secrets = nil
 	off.refusal = &cluster.PersonError{Status: http.StatusNotImplemented, Detail: "this is switched off"}
 	for name, w := range map[string]*httptest.ResponseRecorder{
-		"secrets-confirm": visit(t, secretSite(t), developer, atSecrets), "secrets": confirmed(t, secretSite(t), "GET", atSecrets+"?name=shop", nil),
-		"secrets-empty": confirmed(t, empty, "GET", atSecrets, nil), "secrets-off": visit(t, off, developer, atSecrets),
-		"secrets-wrong": confirmed(t, secretSite(t), "POST", atSecrets, setting("Shop", "", "")),
-		"secret-delete": confirmed(t, secretSite(t), "GET", atSecrets+"/shop/delete", nil),
-		"password":      confirmed(t, secretSite(t), "GET", atPassword, nil), "password-shown": confirmed(t, secretSite(t), "POST", atPassword, url.Values{}),
+		"secrets-confirm": visit(t, secretSite(t), developer, atSecrets),
+		"secrets":         confirmed(t, secretSite(t), "GET", atSecrets+"?name=shop", nil),
+		"secrets-empty":   confirmed(t, empty, "GET", atSecrets, nil),
+		"secrets-off":     visit(t, off, developer, atSecrets),
+		"secrets-wrong":   confirmed(t, secretSite(t), "POST", atSecrets, setting("Shop", "", "")),
+		"secret-delete":   confirmed(t, secretSite(t), "GET", atSecrets+"/shop/delete", nil),
+		"password":        confirmed(t, secretSite(t), "GET", atPassword, nil),
+		"password-shown":  confirmed(t, secretSite(t), "POST", atPassword, url.Values{}),
 		"password-master": confirmed(t, secretSite(t), "GET", atPassword+"?master", nil),
 	} {
 		t.Run(name, func(t *testing.T) {

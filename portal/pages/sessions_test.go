@@ -24,7 +24,9 @@ func (f *fakeCluster) MayEndSessions(ctx context.Context, id auth.Identity) (boo
 	return f.Can(ctx, id, "end", catalog.Kind{}, "")
 }
 
-func (f *fakeCluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (cluster.Ended, error) {
+func (f *fakeCluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (
+	cluster.Ended, error,
+) {
 	may, err := f.MayEndSessions(ctx, id)
 	if err == nil && !may {
 		err = &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}
@@ -52,7 +54,8 @@ const endSessions = "/admin/sessions"
 func ends(t *testing.T, f *fakeCluster, id auth.Identity, user string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, endSessions, strings.NewReader(url.Values{"user": {user}}.Encode()))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, endSessions,
+		strings.NewReader(url.Values{"user": {user}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	site(f, id, noon).ServeHTTP(w, r)
 	return w
@@ -65,14 +68,27 @@ func TestAnAdminEndsTheSessionsOfAUser(t *testing.T) {
 		shows  []string
 		hides  string
 	}{
-		"whose":                  {"", 200, []string{`<label for="user">Username</label>`, "<code>oidc:</code>", "on the page of each team", `href="/admin"`}, "What happens"},
-		"nobody":                 {"?user=", 422, []string{"Enter the name of a user.", `aria-invalid="true"`}, "What happens"},
-		"too long":               {"?user=" + strings.Repeat("j", 300), 422, []string{"That is longer than the name of any user: 256 characters at most."}, "What happens"},
-		"a group":                {"?user=leads", 422, []string{"oidc:leads is a group, and sessions are of users", "write user:oidc:leads", `value="leads"`}, "What happens"},
-		"a ServiceAccount":       {"?user=system:serviceaccount:a:b", 422, []string{"is a ServiceAccount: it never signs in"}, "What happens"},
-		"whether it is meant":    {"?user=jo%40example.com", 200, []string{"End all sessions of this user?", "<b>jo@example.com</b> <code>oidc:jo@example.com</code>", "What happens", "Within seconds", "block the account at the identity provider", "kubectl", `<input type="hidden" name="user" value="jo@example.com">`}, "These are your own"},
-		"somebody unknown":       {"?user=jo", 200, []string{"Nobody with this name signed in here lately."}, ""},
-		"one's own":              {"?user=" + platformAdmin.Username, 200, []string{"End all your own sessions?", "These are your own sessions: you will have to sign in again, here too."}, "Nobody of this name"},
+		"whose":            {"", 200, []string{`<label for="user">Username</label>`, "<code>oidc:</code>", "on the page of each team", `href="/admin"`}, "What happens"},
+		"nobody":           {"?user=", 422, []string{"Enter the name of a user.", `aria-invalid="true"`}, "What happens"},
+		"too long":         {"?user=" + strings.Repeat("j", 300), 422, []string{"That is longer than the name of any user: 256 characters at most."}, "What happens"},
+		"a group":          {"?user=leads", 422, []string{"oidc:leads is a group, and sessions are of users", "write user:oidc:leads", `value="leads"`}, "What happens"},
+		"a ServiceAccount": {"?user=system:serviceaccount:a:b", 422, []string{"is a ServiceAccount: it never signs in"}, "What happens"},
+		"whether it is meant": {
+			"?user=jo%40example.com", 200,
+			[]string{
+				"End all sessions of this user?", "<b>jo@example.com</b> <code>oidc:jo@example.com</code>",
+				"What happens", "Within seconds", "block the account at the identity provider", "kubectl",
+				`<input type="hidden" name="user" value="jo@example.com">`,
+			},
+			"These are your own",
+		},
+		"somebody unknown": {"?user=jo", 200, []string{"Nobody with this name signed in here lately."}, ""},
+		"one's own": {
+			"?user=" + platformAdmin.Username, 200,
+			[]string{"End all your own sessions?", "These are your own sessions: you will have to sign in again, " +
+				"here too."},
+			"Nobody of this name",
+		},
 		"a name that is markup":  {"?user=%3Cb%3E", 200, []string{"oidc:&lt;b&gt;"}, "<b>?"},
 		"a user called as group": {"?user=user:oidc:leads", 200, []string{"<code>oidc:leads</code>", `value="user:oidc:leads"`}, ""},
 	} {
@@ -93,7 +109,8 @@ func TestSessionsAreEndedOnceThatIsMeant(t *testing.T) {
 	if w.Code != http.StatusOK || !slices.Equal(f.ended, []string{"oidc:jo"}) {
 		t.Fatalf("answers %d, ended %q", w.Code, f.ended)
 	}
-	lacks(t, w.Body.String(), "The sessions have ended", "<code>oidc:jo</code>", "What this does not end", `role="status"`)
+	lacks(t, w.Body.String(), "The sessions have ended", "<code>oidc:jo</code>", "What this does not end",
+		`role="status"`)
 	w = ends(t, f, platformAdmin, platformAdmin.Username)
 	lacks(t, w.Body.String(), "Your own sessions have ended", "The next page asks you to sign in again.")
 	if w := ends(t, f, platformAdmin, "leads"); w.Code != http.StatusUnprocessableEntity || len(f.ended) != 2 {
@@ -111,7 +128,9 @@ func TestSessionsAreEndedByThoseWhoMay(t *testing.T) {
 	}{"a developer": {ownedSite(t), developer}, "an admin without this right": {narrow, platformAdmin}} {
 		for _, query := range []string{"", "?user=", "?user=jo", "?user=leads"} {
 			w := visit(t, c.f, c.id, endSessions+query)
-			if body := w.Body.String(); w.Code != http.StatusForbidden || !strings.Contains(body, "You are not allowed to delete sessions.") || strings.Contains(body, "is a group") {
+			if body := w.Body.String(); w.Code != http.StatusForbidden ||
+				!strings.Contains(body, "You are not allowed to delete sessions.") ||
+				strings.Contains(body, "is a group") {
 				t.Errorf("%s at %q: %d", reason, query, w.Code)
 			}
 		}
@@ -145,13 +164,15 @@ func TestSessionsCannotBeEndedWhileKubernetesIsAway(t *testing.T) {
 			t.Errorf("answers %d", w.Code)
 		}
 	}
-	if w := ends(t, ownedSite(t), platformAdmin, strings.Repeat("x", 2<<20)); w.Code != http.StatusRequestEntityTooLarge {
+	if w := ends(t, ownedSite(t), platformAdmin, strings.Repeat(
+		"x", 2<<20)); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a form that is too large: %d", w.Code)
 	}
 }
 
 func TestThePageToSignInSaysWhoEndedTheSession(t *testing.T) {
 	w := httptest.NewRecorder()
-	New(newFake(t), Reach{}, nil).SignIn(w, httptest.NewRequestWithContext(t.Context(), "GET", "/auth/sign-in", nil), "/auth/login", auth.ByAdmin)
+	New(newFake(t), Reach{}, nil).SignIn(w, httptest.NewRequestWithContext(t.Context(), "GET", "/auth/sign-in", nil),
+		"/auth/login", auth.ByAdmin)
 	lacks(t, w.Body.String(), "A platform admin ended your sessions")
 }

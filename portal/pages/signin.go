@@ -80,7 +80,8 @@ func (p *Pages) Unconfirmed(w http.ResponseWriter, r *http.Request, u auth.Uncon
 	frame := p.Anybody(id, u.Title)
 	frame.Slim = true
 	view := views.Fault{
-		Frame: frame, Status: page.StatusLine(u.Status), Title: u.Title, Text: humanize.Sentence(u.Detail), Advice: "Nothing was changed, and you are still signed in here.",
+		Frame: frame, Status: page.StatusLine(u.Status), Title: u.Title, Text: humanize.Sentence(u.Detail),
+		Advice:    "Nothing was changed, and you are still signed in here.",
 		RequestID: page.RequestID(r), Links: []views.Choice{{Value: u.Back, Label: "Back, to try again"}},
 	}
 	if u.EndSession != "" {

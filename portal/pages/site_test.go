@@ -45,19 +45,24 @@ const framed = "resources"
 func TestGolden(t *testing.T) {
 	hosts := map[string]string{
 		"edit-hostname": atHostnames + "shop/edit", "form-gatewayhostnamerequest": askHostname,
-		"hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
-		"teams": "/teams", "about": "/teams/payments/about", "admin": "/admin", "admin-pool": "/admin/pool", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
+		"hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames +
+			"lost",
+		"teams": "/teams", "about": "/teams/payments/about", "admin": "/admin", "admin-pool": "/admin/pool",
+		"admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
 		"activity": "/admin/activity",
 	}
 	owned := map[string]string{
-		"owner": "/team/growth", "owners": "/admin/teams", "new-team": "/admin/teams/new", "edit-team": "/teams/_platform/teams/growth/edit", "suspend": "/team/growth/suspend",
+		"owner": "/team/growth", "owners": "/admin/teams", "new-team": "/admin/teams/new",
+		"edit-team": "/teams/_platform/teams/growth/edit", "suspend": "/team/growth/suspend",
 		"sessions": endSessions, "sessions-review": endSessions + "?user=jo%40example.com",
 	}
 	pages := map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
 		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
-		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
-		"edit": editing1, "delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
+		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml",
+		"deleting": "/teams/payments/s3buckets/import-tmp",
+		"edit":     editing1, "delete": "/teams/payments/s3buckets/invoices/delete",
+		"not-found": "/teams/payments/s3buckets/none",
 	}
 	for _, k := range busySite(t).kinds.Offered() {
 		team := "payments"
@@ -138,12 +143,17 @@ func comparePage(t *testing.T, name, got string) {
 
 // withoutHashes returns the lines without fingerprinted URLs, which change with every style.
 func withoutHashes(html string) []string {
-	return slices.DeleteFunc(slices.Collect(strings.Lines(html)), func(line string) bool { return strings.Contains(line, "/assets/") })
+	return slices.DeleteFunc(slices.Collect(strings.Lines(html)), func(line string) bool {
+		return strings.Contains(line, "/assets/")
+	})
 }
 
 // TestStrictPolicy looks for what the content security policy forbids, and for errors that it would hide.
 func TestStrictPolicy(t *testing.T) {
-	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices", editing1, askHostname, atHostnames + "shop", "/admin", "/admin/claims"} {
+	for _, path := range []string{
+		"/teams/payments", "/teams/payments/new/s3buckets",
+		"/teams/payments/s3buckets/invoices", editing1, askHostname, atHostnames + "shop", "/admin", "/admin/claims",
+	} {
 		f := hostnameSite(t)
 		f.objects = append(f.objects, busySite(t).objects...)
 		w := visit(t, f, platformAdmin, path)
@@ -211,7 +221,8 @@ func TestStatuses(t *testing.T) {
 func TestNobodyInNoTeam(t *testing.T) {
 	f := busySite(t)
 	f.denied = []string{"* payments", "* search"}
-	if w := visit(t, f, developer, "/"); w.Code != 403 || !strings.Contains(w.Body.String(), "You are not in a team yet") {
+	if w := visit(t, f, developer, "/"); w.Code != 403 ||
+		!strings.Contains(w.Body.String(), "You are not in a team yet") {
 		t.Errorf("answers %d:\n%s", w.Code, w.Body)
 	}
 }
@@ -221,7 +232,10 @@ func TestStreamEnds(t *testing.T) {
 	f := busySite(t)
 	server := httptest.NewServer(site(f, platformAdmin, noon))
 	defer server.Close()
-	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/invoices/live", "/admin/live?tab=claims"} {
+	for _, path := range []string{
+		"/teams/payments/live", "/teams/payments/s3buckets/invoices/live",
+		"/admin/live?tab=claims",
+	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, nil)
 		if err != nil {

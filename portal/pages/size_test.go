@@ -34,7 +34,8 @@ func TestTheLargestEditSurvivesAConflict(t *testing.T) {
 	}
 	w = post(t, f, editing1, posted)
 	lacks(t, w.Body.String(), "Apply the change")
-	if w = post(t, f, editing1, pressing(t, w.Body.String(), "create")); w.Code != http.StatusSeeOther || catalog.TextAt(f.objects[0], "spec", "tags", "cost") != "7" {
+	if w = post(t, f, editing1, pressing(t, w.Body.String(), "create")); w.Code != http.StatusSeeOther ||
+		catalog.TextAt(f.objects[0], "spec", "tags", "cost") != "7" {
 		t.Errorf("applying answers %d and makes %v", w.Code, f.objects[0].Object["spec"])
 	}
 }
@@ -44,9 +45,11 @@ func TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost(t *testing.T) {
 	f := busySite(t)
 	page := visit(t, f, developer, editing1).Body.String()
 	yaml := post(t, f, editing1, pressing(t, page, "yaml")).Body.String()
-	large := strings.Replace(formOn(t, yaml).Get("yaml"), "  tags:", "  newer: "+strings.Repeat("x", form.MaxText)+"\n  tags:", 1)
+	large := strings.Replace(formOn(t, yaml).Get("yaml"), "  tags:", "  newer: "+strings.Repeat("x", form.MaxText)+
+		"\n  tags:", 1)
 	w := post(t, f, editing1, pressing(t, yaml, "review", "yaml", large))
-	lacks(t, w.Body.String(), "it is too large: as YAML it has 97 kB, and forms take 96", strings.Repeat("x", form.MaxText))
+	lacks(t, w.Body.String(), "it is too large: as YAML it has 97 kB, and forms take 96",
+		strings.Repeat("x", form.MaxText))
 	if w.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a change that makes it too large answers %d", w.Code)
 	}
@@ -83,7 +86,10 @@ func TestAFormWithEveryRowFits(t *testing.T) {
 		for range 3 {
 			moves = append(moves, map[string]any{"storageClass": "GLACIER", "days": int64(30)})
 		}
-		rules = append(rules, map[string]any{"id": strings.Repeat("é", 60), "prefix": strings.Repeat("/", 60), "transitions": moves})
+		rules = append(rules, map[string]any{
+			"id": strings.Repeat("é", 60), "prefix": strings.Repeat("/", 60),
+			"transitions": moves,
+		})
 	}
 	if err := unstructured.SetNestedSlice(f.objects[0].Object, rules, "spec", "lifecycleRules"); err != nil {
 		t.Fatal(err)

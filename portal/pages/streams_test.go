@@ -47,10 +47,12 @@ func TestAStreamIsNotOlderThanItsPage(t *testing.T) {
 		"a team":                      {ownedSite, platformAdmin, "/team/growth?applied=7", "/team/growth/live?applied=7", ""},
 		"a team that the cache knows": {ownedSite, platformAdmin, "/team/growth?applied=1", "/team/growth/live", "team-members"},
 		"a resource": {
-			busySite, developer, atInvoices + "?applied=7", atInvoices + "/live?tab=overview&uid=uid-invoices&applied=7", "Your change is not applied yet.",
+			busySite, developer, atInvoices + "?applied=7", atInvoices +
+				"/live?tab=overview&uid=uid-invoices&applied=7", "Your change is not applied yet.",
 		},
 		"a resource that the cache knows": {
-			busySite, developer, atInvoices + "?applied=1", atInvoices + "/live?tab=overview&uid=uid-invoices", "everything is as",
+			busySite, developer, atInvoices + "?applied=1", atInvoices + "/live?tab=overview&uid=uid-invoices",
+			"everything is as",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +62,8 @@ func TestAStreamIsNotOlderThanItsPage(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				got := streaming(t, c.site(t), c.who, c.live, func() {})
-				if !strings.Contains(strings.ToLower(got), strings.ToLower(c.shows)) || c.shows == "" && strings.Contains(got, "hx-partial") {
+				if !strings.Contains(strings.ToLower(got), strings.ToLower(c.shows)) ||
+					c.shows == "" && strings.Contains(got, "hx-partial") {
 					t.Errorf("the stream sends %q, want %q", got, c.shows)
 				}
 			})
@@ -72,7 +75,8 @@ func TestAStreamIsNotOlderThanItsPage(t *testing.T) {
 func TestAPageNeverTurnsIntoThatOfANamesake(t *testing.T) {
 	page := visit(t, busySite(t), developer, atInvoices).Body.String()
 	lacks(t, page, `hx-sse:connect="`+atInvoices+`/live?tab=overview&amp;uid=uid-invoices"`)
-	const replaced = `replaced by another one of the same name. <a href="` + atInvoices + `">Look at the new invoices</a>`
+	const replaced = `replaced by another one of the same name. <a href="` + atInvoices +
+		`">Look at the new invoices</a>`
 	for name, c := range map[string]struct {
 		path         string
 		uid          string // of the object before the stream begins
@@ -101,7 +105,8 @@ func TestAPageNeverTurnsIntoThatOfANamesake(t *testing.T) {
 				f := busySite(t)
 				f.objects[0].SetUID(types.UID(c.uid))
 				got := streaming(t, f, developer, atInvoices+c.path, func() { c.then(f) })
-				if !strings.Contains(strings.ToLower(got), strings.ToLower(c.shows)) || c.hides != "" && strings.Contains(got, c.hides) {
+				if !strings.Contains(strings.ToLower(got), strings.ToLower(c.shows)) ||
+					c.hides != "" && strings.Contains(got, c.hides) {
 					t.Errorf("want %q and not %q:\n%s", c.shows, c.hides, got)
 				}
 			})
@@ -111,16 +116,19 @@ func TestAPageNeverTurnsIntoThatOfANamesake(t *testing.T) {
 
 // TestTeamsAreLive: the teams' counts are updated, for users with access to any team.
 func TestTeamsAreLive(t *testing.T) {
-	lacks(t, visit(t, platformSite(t), developer, "/teams?q=pay").Body.String(), `hx-sse:connect="/teams/_live?q=pay"`, `id="live"`)
+	lacks(t, visit(t, platformSite(t), developer, "/teams?q=pay").Body.String(), `hx-sse:connect="/teams/_live?q=pay"`,
+		`id="live"`)
 	synctest.Test(t, func(t *testing.T) {
 		f := platformSite(t)
 		got := streaming(t, f, developer, "/teams/_live?q=search", func() {
 			f.mu.Lock()
-			f.objects = append(f.objects, object(t, strings.Replace(stalledBucket, "namespace: payments", "namespace: search", 1)))
+			f.objects = append(f.objects,
+				object(t, strings.Replace(stalledBucket, "namespace: payments", "namespace: search", 1)))
 			f.mu.Unlock()
 			f.changed(cluster.Change{Kind: "s3buckets", Namespace: "search", Name: "ledger-archive"})
 		})
-		if !strings.Contains(got, `id="team-search"`) || strings.Contains(got, `id="team-payments"`) || !strings.Contains(got, `href="/teams/search?status=needs-you"`) {
+		if !strings.Contains(got, `id="team-search"`) || strings.Contains(got, `id="team-payments"`) ||
+			!strings.Contains(got, `href="/teams/search?status=needs-you"`) {
 			t.Errorf("the stream does not follow:\n%s", got)
 		}
 	})

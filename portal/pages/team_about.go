@@ -63,7 +63,8 @@ func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, err
 			}
-			return page.Parts(ctx, page.Replace("quotas", views.TeamQuotasPart(view)), page.Replace("members", views.MembersPart(view)), page.Replace("allowed", views.AllowedPart(view)),
+			return page.Parts(ctx, page.Replace("quotas", views.TeamQuotasPart(view)),
+				page.Replace("members", views.MembersPart(view)), page.Replace("allowed", views.AllowedPart(view)),
 				page.Replace("activity", views.TeamActivityPart(view)))
 		},
 	})
@@ -167,7 +168,9 @@ func (p *Pages) addAccounts(ctx context.Context, id auth.Identity, s page.Space,
 		view.ProvidersHidden = false
 		for _, a := range all {
 			view.Providers = append(view.Providers, views.Account{
-				Name: a.Name, Account: a.AccountID, Regions: append([]string{a.Region}, otherThan(a.Region, a.AllowedRegions)...), Ready: a.Ready, Why: humanize.Sentence(a.Message),
+				Name: a.Name, Account: a.AccountID,
+				Regions: append([]string{a.Region}, otherThan(a.Region, a.AllowedRegions)...), Ready: a.Ready,
+				Why: humanize.Sentence(a.Message),
 			})
 		}
 		return nil
@@ -190,7 +193,10 @@ func (p *Pages) addHostnames(ctx context.Context, id auth.Identity, s page.Space
 	if err := page.Hiding(&view.HostnamesHidden, err); err != nil || grant == nil {
 		return err
 	}
-	view.Hostnames = &views.Grant{Suffixes: strings.Join(grant.Suffixes, ", "), Wildcards: grant.Wildcards, Limits: availability.Limits(*grant)}
+	view.Hostnames = &views.Grant{
+		Suffixes: strings.Join(grant.Suffixes, ", "), Wildcards: grant.Wildcards,
+		Limits: availability.Limits(*grant),
+	}
 	return nil
 }
 
@@ -204,7 +210,8 @@ func (p *Pages) tools(team string, cli auth.CLI) []views.Tool {
 	return []views.Tool{
 		{
 			Command: views.Command{ID: "tool-cli", Title: "portico on the command line", Text: "portico login " + p.reach.Portal + "\nportico get -n " + team},
-			Needs:   "It signs you in with your browser, or with a code on a machine that has none, and keeps a token for you.",
+			Needs: "It signs you in with your browser, or with a code on a machine that has none, and keeps a " +
+				"token for you.",
 		},
 		{
 			Command: views.Command{ID: "tool-api", Title: "The REST API, for programs", Text: strings.Join([]string{
@@ -212,7 +219,8 @@ func (p *Pages) tools(team string, cli auth.CLI) []views.Tool {
 				"TOKEN=$(kubectl create token ci -n " + team + " --audience=" + audience + ")",
 				`curl -H "Authorization: Bearer $TOKEN" ` + api + "/namespaces/" + team + "/s3buckets",
 			}, "\n")},
-			Needs: "The API is at " + api + ", and " + api + "/openapi.json describes it. It takes ID tokens of your identity provider, and tokens of ServiceAccounts, with its own audience.",
+			Needs: "The API is at " + api + ", and " + api + "/openapi.json describes it. It takes ID tokens of your " +
+				"identity provider, and tokens of ServiceAccounts, with its own audience.",
 		},
 		{Command: views.Command{ID: "tool-kubectl", Title: "kubectl", Text: p.kubeconfig(team, cli)}, Needs: p.kubeconfigNeeds(cli)},
 	}
@@ -247,9 +255,11 @@ func (p *Pages) kubeconfig(team string, cli auth.CLI) string {
 }
 
 func (p *Pages) kubeconfigNeeds(cli auth.CLI) string {
-	words := "It needs the plugin kubelogin (kubectl krew install oidc-login), and an API server that trusts the same identity provider."
+	words := "It needs the plugin kubelogin (kubectl krew install oidc-login), and an API server that trusts the " +
+		"same identity provider."
 	if p.reach.Kubernetes == "" || cli.ClientID == "" {
 		words += " Ask a platform admin for what stands in angle brackets."
 	}
-	return words + " If the API server's certificate is your organisation's own, add --certificate-authority to the first line."
+	return words + " If the API server's certificate is your organisation's own, add --certificate-authority to the " +
+		"first line."
 }

@@ -10,10 +10,17 @@ import (
 )
 
 func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
-	unseen := platformWith(func(f *fakeCluster) { f.denied = []string{"quota payments", "members payments", "check payments"} })
+	unseen := platformWith(func(f *fakeCluster) {
+		f.denied = []string{"quota payments", "members payments", "check payments"}
+	})
 	bare := platformWith(func(f *fakeCluster) { f.quotas, f.members, f.grant, f.open = nil, nil, nil, nil })
 	broken := platformWith(func(f *fakeCluster) {
-		f.open = []cluster.Provider{{Name: "aws-prod", Region: "eu-west-1", AllowedRegions: []string{"eu-west-1", "eu-north-1"}, Message: "the role cannot be assumed"}}
+		f.open = []cluster.Provider{
+			{
+				Name: "aws-prod", Region: "eu-west-1", AllowedRegions: []string{"eu-west-1", "eu-north-1"},
+				Message: "the role cannot be assumed",
+			},
+		}
 	})
 	for name, c := range map[string]struct {
 		site         func(testing.TB) *fakeCluster
@@ -55,7 +62,8 @@ func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
 			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
+			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
+				body, c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
 			}
 		})
@@ -66,7 +74,8 @@ func TestTeamPageIsForThoseWhoMayLookIntoTheTeam(t *testing.T) {
 	f := platformSite(t)
 	f.denied = []string{"* payments"}
 	for _, path := range []string{"/teams/payments/about", "/teams/payments/about/live"} {
-		if w := visit(t, f, developer, path); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "portico-developer") {
+		if w := visit(t, f, developer, path); w.Code != http.StatusForbidden ||
+			strings.Contains(w.Body.String(), "portico-developer") {
 			t.Errorf("%s answers %d", path, w.Code)
 		}
 	}
@@ -106,7 +115,8 @@ func TestTeamsAreFoundAmongHundreds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
 			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
+			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
+				body, c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
 			}
 		})

@@ -21,6 +21,7 @@ func TestWhatIsGoneFromAWSIsNotSaidToBeThere(t *testing.T) {
 			}
 		}
 	}
-	observed := visit(t, newFake(t, strings.Replace(readyBucket, "deletionPolicy: Delete", "deletionPolicy: Delete, managementPolicy: Observe", 1)), developer, atInvoices).Body.String()
+	observed := visit(t, newFake(t, strings.Replace(readyBucket, "deletionPolicy: Delete", "deletionPolicy: Delete, "+
+		"managementPolicy: Observe", 1)), developer, atInvoices).Body.String()
 	lacks(t, observed, "Portico only observes it")
 }

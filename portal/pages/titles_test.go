@@ -19,7 +19,8 @@ var (
 func TestNoTwoPagesShareATitle(t *testing.T) {
 	least := map[string]int{"busy": 40, "shop": 12, "hostnames": 20, "teams": 12, "rights": 12, "secrets": 4}
 	for name, make := range map[string]func(testing.TB) *fakeCluster{
-		"busy": busySite, "shop": shopSite, "hostnames": hostnameSite, "teams": ownedSite, "rights": rightsSite, "secrets": secretSite,
+		"busy": busySite, "shop": shopSite, "hostnames": hostnameSite, "teams": ownedSite, "rights": rightsSite,
+		"secrets": secretSite,
 	} {
 		t.Run(name, func(t *testing.T) {
 			titles := crawl(t, make(t), "/teams/payments", "/teams", "/admin")

@@ -118,10 +118,12 @@ func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 				page := visit(t, f, id, path).Body.String()
 				if k.Fixed != "" {
 					path = views.RequestPath(team, k.Plural)
-					page = sent(t, f, id, path, url.Values{"do": {"form"}, "yaml": {string(catalog.ValueYAML(obj.Object))}})
+					page = sent(t, f, id, path,
+						url.Values{"do": {"form"}, "yaml": {string(catalog.ValueYAML(obj.Object))}})
 				}
 				got := map[string]any{}
-				if err := yaml.Unmarshal([]byte(formOn(t, sent(t, f, id, path, pressing(t, page, "yaml"))).Get("yaml")), &got); err != nil {
+				if err := yaml.Unmarshal([]byte(formOn(t, sent(t, f, id, path, pressing(t, page, "yaml"))).Get("yaml")),
+					&got); err != nil {
 					rt.Fatal(err)
 				}
 				want := map[string]any{}
@@ -141,7 +143,9 @@ func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 func TestARowThatGoesTakesWhatIsHiddenInItAlong(t *testing.T) {
 	f := busySite(t)
 	rules := []any{
-		map[string]any{"id": "a", "transitions": []any{}, "newer": "of a"}, map[string]any{"id": "b", "prefix": ""}, map[string]any{"id": "c", "newer": "of c"},
+		map[string]any{"id": "a", "transitions": []any{}, "newer": "of a"},
+		map[string]any{"id": "b", "prefix": ""},
+		map[string]any{"id": "c", "newer": "of c"},
 	}
 	if err := unstructured.SetNestedSlice(f.objects[0].Object, rules, "spec", "lifecycleRules"); err != nil {
 		t.Fatal(err)
@@ -150,11 +154,13 @@ func TestARowThatGoesTakesWhatIsHiddenInItAlong(t *testing.T) {
 	page = sent(t, f, developer, editing1, pressing(t, page, "remove spec.lifecycleRules[0]"))
 	page = sent(t, f, developer, editing1, pressing(t, page, "remove spec.lifecycleRules[1]"))
 	page = sent(t, f, developer, editing1, pressing(t, page, "add spec.lifecycleRules"))
-	if w := post(t, f, editing1, pressing(t, page, "create", "spec.lifecycleRules[1].id", "d")); w.Code != http.StatusSeeOther {
+	if w := post(t, f, editing1, pressing(t, page, "create", "spec.lifecycleRules[1].id",
+		"d")); w.Code != http.StatusSeeOther {
 		t.Fatalf("answers %d:\n%s", w.Code, w.Body)
 	}
 	got, _, _ := unstructured.NestedSlice(f.objects[0].Object, "spec", "lifecycleRules")
-	if want := []any{map[string]any{"id": "b", "prefix": ""}, map[string]any{"id": "d"}}; !reflect.DeepEqual(got, want) {
+	if want := []any{map[string]any{"id": "b", "prefix": ""}, map[string]any{"id": "d"}}; !reflect.DeepEqual(
+		got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

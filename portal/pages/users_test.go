@@ -12,10 +12,13 @@ import (
 // TestDeletingAProviderTellsWhoUsesIt: references in all namespaces count, and it is deleted when none is left.
 func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 	const at = "/teams/_platform/awsproviders/aws-prod"
-	few := newFake(t, provider, readyBucket, strings.NewReplacer("namespace: payments", "namespace: search").Replace(stalledBucket))
+	few := newFake(t, provider, readyBucket, strings.NewReplacer("namespace: payments", "namespace: search").Replace(
+		stalledBucket))
 	many := newFake(t, provider)
 	for i := range 30 {
-		many.objects = append(many.objects, object(t, strings.NewReplacer("namespace: payments", fmt.Sprintf("namespace: team-%02d", i)).Replace(readyBucket)))
+		many.objects = append(many.objects,
+			object(t, strings.NewReplacer("namespace: payments", fmt.Sprintf("namespace: team-%02d", i)).Replace(
+				readyBucket)))
 	}
 	none := newFake(t, provider)
 	narrow := newFake(t, provider, readyBucket)
@@ -51,11 +54,13 @@ func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 func TestDependantsAreCounted(t *testing.T) {
 	f := newFake(t, deadQueue)
 	for i := range 13 {
-		f.objects = append(f.objects, object(t, strings.Replace(ordersQueue, "name: orders", fmt.Sprintf("name: orders-%02d", i), 1)))
+		f.objects = append(f.objects,
+			object(t, strings.Replace(ordersQueue, "name: orders", fmt.Sprintf("name: orders-%02d", i), 1)))
 	}
 	lacks(t, visit(t, f, developer, "/teams/payments/sqsqueues/dead/delete").Body.String(), "3 others too", "orders-09")
 	f.denied = []string{"list webapps payments"}
-	lacks(t, visit(t, f, developer, "/teams/payments/sqsqueues/dead/delete").Body.String(), "of kinds that you don&#39;t have access to could use it, too: web app")
+	lacks(t, visit(t, f, developer, "/teams/payments/sqsqueues/dead/delete").Body.String(),
+		"of kinds that you don&#39;t have access to could use it, too: web app")
 }
 
 func TestWhoeverMayLookGetsLinesToReadWith(t *testing.T) {
@@ -63,7 +68,8 @@ func TestWhoeverMayLookGetsLinesToReadWith(t *testing.T) {
 	f.denied = []string{"patch payments", "update payments"}
 	page := visit(t, f, developer, atInvoices+"?tab=yaml").Body.String()
 	const address = "https://portal.example.com/api/v1/namespaces/payments/s3buckets/invoices"
-	lacks(t, page, `curl -H &#34;Authorization: Bearer $TOKEN&#34; &#39;`+address+"&#39;", "curl -N -H", address+"?watch=true")
+	lacks(t, page, `curl -H &#34;Authorization: Bearer $TOKEN&#34; &#39;`+address+"&#39;", "curl -N -H",
+		address+"?watch=true")
 	if strings.Contains(page, "-X PUT") {
 		t.Error("a line to change it is offered to whoever may not")
 	}
@@ -71,7 +77,8 @@ func TestWhoeverMayLookGetsLinesToReadWith(t *testing.T) {
 
 // TestChangesAreCounted: a deletion increments the generation, and is not counted.
 func TestChangesAreCounted(t *testing.T) {
-	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/import-tmp?tab=activity").Body.String(), "changed once since it was requested")
+	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/import-tmp?tab=activity").Body.String(),
+		"changed once since it was requested")
 }
 
 // TestTheCatalogIsForWhoeverMayRequest: a caller who can create and not list can see it and its stream; a caller who
@@ -79,17 +86,20 @@ func TestChangesAreCounted(t *testing.T) {
 func TestTheCatalogIsForWhoeverMayRequest(t *testing.T) {
 	f := busySite(t)
 	f.denied = []string{"list payments", "* search"}
-	if w := visit(t, f, developer, "/teams/payments/catalog"); w.Code != 200 || !strings.Contains(w.Body.String(), "/teams/payments/new/s3buckets") {
+	if w := visit(t, f, developer, "/teams/payments/catalog"); w.Code != 200 ||
+		!strings.Contains(w.Body.String(), "/teams/payments/new/s3buckets") {
 		t.Errorf("who may create has no catalog: %d", w.Code)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		changed := func() { f.changed(cluster.Change{Kind: cluster.Quotas, Namespace: "payments"}) }
-		if got := streaming(t, f, developer, "/teams/payments/catalog/live", changed); !strings.Contains(got, `id="tile-s3buckets"`) {
+		if got := streaming(t, f, developer, "/teams/payments/catalog/live", changed); !strings.Contains(
+			got, `id="tile-s3buckets"`) {
 			t.Errorf("its stream sends %q", got)
 		}
 	})
 	for _, path := range []string{"/teams/search/catalog", "/teams/search/catalog/live"} {
-		if w := visit(t, f, developer, path); w.Code != 403 || !strings.Contains(w.Body.String(), "kubectl auth can-i list s3buckets -n search") {
+		if w := visit(t, f, developer, path); w.Code != 403 ||
+			!strings.Contains(w.Body.String(), "kubectl auth can-i list s3buckets -n search") {
 			t.Errorf("%s answers %d:\n%s", path, w.Code, w.Body)
 		}
 	}

@@ -30,13 +30,17 @@ func strict(f *fakeCluster) *int {
 			}
 		}
 		if len(errs) > 0 {
-			errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+			errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object "+
+				"was invalid; correct the existing errors to complete validation"))
 		} else {
-			if (catalog.TextAt(obj, "spec", "imageID") == "") == (catalog.TextAt(obj, "spec", "imageSSMParameter") == "") {
-				errs = append(errs, field.Invalid(spec, "object", "name the image by exactly one of imageID and imageSSMParameter"))
+			if (catalog.TextAt(obj, "spec", "imageID") == "") == (catalog.TextAt(
+				obj, "spec", "imageSSMParameter") == "") {
+				errs = append(errs, field.Invalid(spec, "object", "name the image by exactly one of imageID and "+
+					"imageSSMParameter"))
 			}
 			if catalog.TextAt(obj, "spec", "instanceType") == "a" {
-				errs = append(errs, field.Invalid(spec.Child("instanceType"), "a", "an instance type looks like t3.micro"))
+				errs = append(errs, field.Invalid(spec.Child("instanceType"), "a", "an instance type looks like "+
+					"t3.micro"))
 			}
 		}
 		if len(errs) == 0 {
@@ -61,13 +65,18 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 			machines,
 			url.Values{},
 			[]string{
-				"4 problems", `>Name</a>: enter a name`, `>Instance name</a>: enter a value`, `>Instance type</a>: enter a value`, `>Image ID</a>: name the image by exactly one of`,
+				"4 problems", `>Name</a>: enter a name`, `>Instance name</a>: enter a value`,
+				`>Instance type</a>: enter a value`, `>Image ID</a>: name the image by exactly one of`,
 			},
 			[]string{"looks like t3.micro", "more may be wrong"},
 			2, 422,
 		},
 		"nothing but a name": {
-			machines, url.Values{"metadata.name": {"x"}}, []string{"3 problems", "Image ID</a>: name the image"}, []string{"enter a name"}, 2, 422,
+			machines,
+			url.Values{"metadata.name": {"x"}},
+			[]string{"3 problems", "Image ID</a>: name the image"},
+			[]string{"enter a name"},
+			2, 422,
 		},
 		"all but a name": {
 			machines,
@@ -78,24 +87,37 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"one thing is missing, and another one wrong": {
 			machines,
 			url.Values{"metadata.name": {"x"}, "spec.instanceType": {"a"}, "spec.imageID": {"ami-1"}},
-			[]string{"2 problems", "Instance name</a>: enter a value", "Instance type</a>: an instance type looks like t3.micro"},
+			[]string{"2 problems", "Instance name</a>: enter a value", "Instance type</a>: an instance type looks " +
+				"like t3.micro"},
 			nil, 2, 422,
 		},
 		"what cannot be read is not missing": {
 			machines,
-			url.Values{"metadata.name": {"x"}, "spec.blockDeviceMappings[0].volumeSize": {"large"}, "spec.instanceType": {"t3.micro"}},
-			[]string{"3 problems", "must be a whole number", "Instance name</a>: enter a value", "Image ID</a>: name the image"},
+			url.Values{
+				"metadata.name": {"x"}, "spec.blockDeviceMappings[0].volumeSize": {"large"},
+				"spec.instanceType": {"t3.micro"},
+			},
+			[]string{
+				"3 problems", "must be a whole number", "Instance name</a>: enter a value",
+				"Image ID</a>: name the image",
+			},
 			nil, 2, 422,
 		},
 		"a name that is taken, and something else": {
 			machines,
 			url.Values{"metadata.name": {"worker"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}},
-			[]string{"2 problems", "is taken: payments has a virtual machine of this name", "Image ID</a>: name the image"},
+			[]string{
+				"2 problems", "is taken: payments has a virtual machine of this name",
+				"Image ID</a>: name the image",
+			},
 			nil, 1, 422,
 		},
 		"nothing is wrong": {
 			machines,
-			url.Values{"metadata.name": {"x"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}, "spec.imageID": {"ami-1"}},
+			url.Values{
+				"metadata.name": {"x"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"},
+				"spec.imageID": {"ami-1"},
+			},
 			[]string{"Looks good."},
 			[]string{"problem"},
 			1, 200,
@@ -103,19 +125,26 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"YAML without a name": {
 			machines,
 			url.Values{"yaml": {"spec: {instanceType: t3.micro}"}},
-			[]string{"3 problems", "metadata.name: is required", "spec.instanceName: is required", "spec: name the image"},
+			[]string{
+				"3 problems", "metadata.name: is required", "spec.instanceName: is required",
+				"spec: name the image",
+			},
 			nil, 2, 422,
 		},
 		"YAML that cannot be read is all that is said": {
 			machines, url.Values{"yaml": {"spec: {"}}, []string{"1 problem", "not valid YAML"}, nil, 0, 422,
 		},
 		"a bucket without a name that has a bad one": {
-			buckets, url.Values{"spec.bucketName": {"Bad_Name"}}, []string{"2 problems", "enter a name", "use lower-case letters"}, nil, 0, 422,
+			buckets,
+			url.Values{"spec.bucketName": {"Bad_Name"}},
+			[]string{"2 problems", "enter a name", "use lower-case letters"},
+			nil, 0, 422,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := busySite(t)
-			f.objects = append(f.objects, object(t, "{apiVersion: portico.dev/v1alpha1, kind: EC2Instance, metadata: {name: worker, namespace: payments}, spec: {}}"))
+			f.objects = append(f.objects, object(t, "{apiVersion: portico.dev/v1alpha1, kind: EC2Instance, metadata: "+
+				"{name: worker, namespace: payments}, spec: {}}"))
 			asked := new(0)
 			if c.path == machines {
 				asked = strict(f)
@@ -146,7 +175,8 @@ func TestTheClusterIsAskedAFewTimesAtMost(t *testing.T) {
 		asked++
 		return apierrors.NewInvalid(schema.GroupKind{Kind: obj.GetKind()}, obj.GetName(), field.ErrorList{
 			field.Required(field.NewPath("spec", "instanceType"), ""),
-			field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"),
+			field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct "+
+				"the existing errors to complete validation"),
 		})
 	}
 	w := post(t, f, "/teams/payments/new/ec2instances", url.Values{"do": {"review"}, "metadata.name": {"x"}})
@@ -160,7 +190,8 @@ func TestWhatIsRefusedAfterTheReviewIsSaidAtOnce(t *testing.T) {
 	f := busySite(t)
 	strict(f)
 	w := post(t, f, "/teams/payments/new/ec2instances", url.Values{"do": {"create"}, "yaml": {"metadata: {name: x}"}})
-	lacks(t, w.Body.String(), "3 problems", "Image ID</a>: name the image by exactly one of", "Instance type</a>: enter a value")
+	lacks(t, w.Body.String(), "3 problems", "Image ID</a>: name the image by exactly one of",
+		"Instance type</a>: enter a value")
 	if w.Code != http.StatusUnprocessableEntity {
 		t.Errorf("answers %d", w.Code)
 	}

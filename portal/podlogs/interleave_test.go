@@ -11,11 +11,15 @@ func TestLogsAreInterleavedByTime(t *testing.T) {
 		{"b", []string{"2026-11-21T13:00:02.000000000+01:00 two", "2026-11-21T12:00:04Z four", "2026-11-21T12:00:03Z late, and still after four"}},
 		{"c", nil},
 	}
-	want := []string{"[a] one", "[b] two", "[a] three", "[a] no time, after three", "[b] four", "[b] late, and still after four"}
+	want := []string{
+		"[a] one", "[b] two", "[a] three", "[a] no time, after three", "[b] four",
+		"[b] late, and still after four",
+	}
 	if got := Interleave(copies, false); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := Interleave(copies[:1], true); got[0] != "[a] 2026-11-21T12:00:01.000000000Z one" || got[2] != "[a] no time, after three" {
+	if got := Interleave(copies[:1], true); got[0] != "[a] 2026-11-21T12:00:01.000000000Z one" ||
+		got[2] != "[a] no time, after three" {
 		t.Errorf("with timestamps %q", got)
 	}
 }

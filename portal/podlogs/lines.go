@@ -94,7 +94,8 @@ func (l *Lines) Last() (lines []string, cut bool, err error) {
 
 // escapes matches terminal control sequences: CSI, string sequences such as OSC and DCS up to their terminator, and
 // short escapes.
-var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]")
+var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ " +
+	"-/]*[0-~])|\u009b[0-?]*[ -/]*[@-~]")
 
 // CleanLine returns s as one line of plain text: valid UTF-8 without its line end, escape sequences, control characters
 // and bidirectional controls. A carriage return within the line becomes a space, because the text that it would

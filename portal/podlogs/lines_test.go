@@ -77,8 +77,10 @@ func TestLastKeepsTheNewestLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines, cut, err := linesOf(c.in).Last()
-			if err != nil || cut != c.cut || !strings.HasPrefix(lines[0], c.first) || !strings.HasPrefix(lines[len(lines)-1], c.last) {
-				t.Fatalf("%d lines, cut %v, %v, from %.20q to %.20q", len(lines), cut, err, lines[0], lines[len(lines)-1])
+			if err != nil || cut != c.cut || !strings.HasPrefix(lines[0], c.first) ||
+				!strings.HasPrefix(lines[len(lines)-1], c.last) {
+				t.Fatalf("%d lines, cut %v, %v, from %.20q to %.20q", len(lines), cut, err, lines[0],
+					lines[len(lines)-1])
 			}
 			if size := len(strings.Join(lines, "\n")); size > MaxBytes || int64(len(lines)) > MaxLines {
 				t.Errorf("%d lines, %d bytes", len(lines), size)

@@ -41,8 +41,13 @@ type Tail struct {
 
 // NewTail returns a Tail of the log that open opens. wait reports whether an error of open means that there is no log
 // yet, and the reason in words; open is then called again when changed receives.
-func NewTail(changed <-chan struct{}, open func(context.Context) (*Lines, error), wait func(error) (string, bool)) *Tail {
-	return &Tail{open: open, noLogYet: wait, changed: changed, news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
+func NewTail(changed <-chan struct{}, open func(context.Context) (*Lines, error),
+	wait func(error) (string, bool),
+) *Tail {
+	return &Tail{
+		open: open, noLogYet: wait, changed: changed, news: make(chan struct{}, 1),
+		taken: make(chan struct{}, 1),
+	}
 }
 
 // News returns a channel that receives when Take has something to return.

@@ -38,8 +38,9 @@ func (a *API) registerActivity(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listActivity", Method: http.MethodGet, Path: "/activity", Tags: []string{general},
 		Summary: "List what was done lately through the portal, newest first", Errors: always,
-		Description: "What people and tools did by the pages, this API and the command line, and not what was done with kubectl: as long as " +
-			"Kubernetes keeps events, which is an hour unless it is configured otherwise. It takes the right to list events, in each namespace.",
+		Description: "What people and tools did by the pages, this API and the command line, and not what was done " +
+			"with kubectl: as long as Kubernetes keeps events, which is an hour unless it is configured otherwise. " +
+			"It takes the right to list events, in each namespace.",
 	}, a.activity)
 }
 
@@ -56,8 +57,9 @@ func (a *API) activity(ctx context.Context, in *activityInput) (*activityOutput,
 	for _, e := range done.Events[:min(in.Limit, len(done.Events))] {
 		about := e.InvolvedObject
 		out.Body.Items = append(out.Body.Items, activityItem{
-			Time: cluster.EventTime(e).UTC(), Actor: e.Annotations[activity.AnnotationActor], ActorName: e.Annotations[activity.AnnotationActorName],
-			Reason: e.Reason, Message: e.Message, Count: cluster.EventCount(e),
+			Time: cluster.EventTime(e).UTC(), Actor: e.Annotations[activity.AnnotationActor],
+			ActorName: e.Annotations[activity.AnnotationActorName],
+			Reason:    e.Reason, Message: e.Message, Count: cluster.EventCount(e),
 			Kind: about.Kind, Namespace: about.Namespace, Name: about.Name,
 		})
 	}

@@ -21,7 +21,8 @@ func TestActivity(t *testing.T) {
 	for i, name := range []string{"late", "early"} {
 		f.events = append(f.events, &corev1.Event{
 			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{activity.AnnotationActor: "oidc:ann", activity.AnnotationActorName: "Ann"}},
-			EventTime:  metav1.NewMicroTime(time.Unix(int64(100-i), 0)), Reason: activity.Changed, Message: "Ann (oidc:ann) changed tags.",
+			EventTime:  metav1.NewMicroTime(time.Unix(int64(100-i), 0)), Reason: activity.Changed,
+			Message:        "Ann (oidc:ann) changed tags.",
 			InvolvedObject: corev1.ObjectReference{Kind: "S3Bucket", Namespace: "payments", Name: name}, Series: &corev1.EventSeries{Count: 3},
 		})
 	}
@@ -70,7 +71,9 @@ func TestWhatMayNotBeReadIsOnTheRecord(t *testing.T) {
 		r.Header.Set("Authorization", token())
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		n := strings.Count(log.String(), `"audit":true`)
-		if want == "" && n != 0 || want != "" && (n != 1 || !strings.Contains(log.String(), `"msg":"denied","actor":"system:serviceaccount:payments:ci",`+want)) {
+		if want == "" && n != 0 ||
+			want != "" && (n != 1 || !strings.Contains(
+				log.String(), `"msg":"denied","actor":"system:serviceaccount:payments:ci",`+want)) {
 			t.Errorf("%s: %s", path, &log)
 		}
 	}

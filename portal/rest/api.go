@@ -61,7 +61,8 @@ type Reader interface {
 	Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error)
 	Follow(ctx context.Context) cluster.Feed
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
-	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
+	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) (
+		[]cluster.Version, error)
 }
 
 // RightsReader returns what a caller can do in which namespaces, and the defaults of their requests.
@@ -84,16 +85,21 @@ type HoldUpReader interface {
 
 // HostnameReader reports whether hostnames are available, for a caller, after checking access.
 type HostnameReader interface {
-	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
+	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
+		availability.Answer, error)
 }
 
 // Writer writes as a caller, and reads what was written.
 type Writer interface {
 	Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (cluster.Result, error)
-	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (cluster.Result, error)
-	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
-	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
+	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string,
+		dryRun bool) (cluster.Result, error)
+	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (
+		cluster.Result, error)
+	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (
+		cluster.Result, error)
+	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (
+		cluster.Result, error)
 }
 
 // SessionEnder ends the sessions of users, for a caller, after checking access.
@@ -104,7 +110,8 @@ type SessionEnder interface {
 // PersonsAgent sends a user's requests about Secrets to the operator, with the token of the request.
 type PersonsAgent interface {
 	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
-	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error)
+	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (
+		operatorapi.Secret, error)
 	DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error)
 	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error)
 }
@@ -126,7 +133,8 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 	})
 	top.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", cmp.Or(Allow(inner, r), Allow(top, r)))
-		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+"/openapi.json lists what is")
+		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+
+			"/openapi.json lists what is")
 	})
 	api := humachi.New(inner, config())
 	api.UseMiddleware(auditAttempt, wantQuery)
@@ -151,21 +159,25 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 func callerName(r *http.Request) string { return caller(r.Context()).Username }
 
 func tooOften(w http.ResponseWriter, r *http.Request) {
-	WriteProblem(w, r, http.StatusTooManyRequests, "you ask too often: wait for as many seconds as Retry-After says, and ask "+
-		"for lists or a watch instead of single objects")
+	WriteProblem(w, r, http.StatusTooManyRequests, "you ask too often: wait for as many seconds as Retry-After says, "+
+		"and ask for lists or a watch instead of single objects")
 }
 
 func config() huma.Config {
 	cfg := huma.DefaultConfig("Portico", "v1")
-	cfg.Info.Description = "Request, see and delete what Portico offers. Authenticate with an OpenID Connect ID token " +
-		"for this API's audience, or with a ServiceAccount token for it. Without the right to do something the answer " +
+	cfg.Info.Description = "Request, see and delete what Portico offers. Authenticate with an OpenID Connect " +
+		"ID token for this API's audience, or with a ServiceAccount token for it. Without the right to do something " +
+		"the answer " +
 		"is 403, whether or not the object exists."
 	cfg.Servers = []*huma.Server{{URL: Prefix}}
-	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", "" // the document is served above; the docs page would load from elsewhere
-	cfg.CreateHooks = nil                                       // no $schema in bodies
-	cfg.RejectUnknownQueryParameters = true                     // a misspelt dryRun must not create
+	// the document is served above; the docs page would load from elsewhere
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
+	cfg.CreateHooks = nil                   // no $schema in bodies
+	cfg.RejectUnknownQueryParameters = true // a misspelt dryRun must not create
 	cfg.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
-	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT"}}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT"},
+	}
 	cfg.Security = []map[string][]string{{"bearer": {}}}
 	return cfg
 }
@@ -174,7 +186,10 @@ func config() huma.Config {
 func Allow(routes chi.Routes, r *http.Request) string {
 	path := cmp.Or(chi.RouteContext(r.Context()).RoutePath, r.URL.EscapedPath())
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete,
+	} {
 		if routes.Match(chi.NewRouteContext(), method, path) {
 			methods = append(methods, method)
 		}

@@ -122,7 +122,8 @@ func (b BatchQuery) start(ctx context.Context, of string) (*listing.Item, error)
 	}
 	bad := func(detail string) (*listing.Item, error) {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, detail,
-			&huma.ErrorDetail{Location: "query.cursor", Message: "take next of the page before, and leave the other parameters as they were"})
+			&huma.ErrorDetail{Location: "query.cursor", Message: "take next of the page before, and leave the other " +
+				"parameters as they were"})
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(b.Cursor)
 	var c cursor

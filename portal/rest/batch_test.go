@@ -18,13 +18,15 @@ import (
 
 func TestPagesCoverTheListOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfDistinct(rapid.StringMatching(`[a-z]{1,4}`), func(s string) string { return s }).Draw(t, "names")
+		names := rapid.SliceOfDistinct(rapid.StringMatching(`[a-z]{1,4}`), func(s string) string { return s }).Draw(
+			t, "names")
 		limit := rapid.IntRange(1, 5).Draw(t, "limit")
 		sort := rapid.SampledFrom([]string{"name", "-name", "age", "-age", "kind", "status", "-status"}).Draw(t, "sort")
 		var got []string
 		cursor := ""
 		for range len(names) + 1 {
-			out, err := batch(context.Background(), items(names), BatchQuery{Limit: limit, Cursor: cursor, Sort: sort}, "x")
+			out, err := batch(context.Background(), items(names), BatchQuery{Limit: limit, Cursor: cursor, Sort: sort},
+				"x")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +56,11 @@ func items(names []string) []listing.Item {
 	var out []listing.Item
 	k := &catalog.Kind{Name: "S3Bucket"}
 	for _, n := range names {
-		o := &unstructured.Unstructured{Object: map[string]any{"kind": "S3Bucket", "metadata": map[string]any{"creationTimestamp": "2026-02-01T00:00:00Z"}}}
+		o := &unstructured.Unstructured{
+			Object: map[string]any{"kind": "S3Bucket", "metadata": map[string]any{
+				"creationTimestamp": "2026-02-01T00:00:00Z",
+			}},
+		}
 		if strings.ContainsAny(n[:1], "aeiou") {
 			_ = unstructured.SetNestedField(o.Object, "2026-01-01T00:00:00Z", "metadata", "creationTimestamp")
 		}
@@ -71,9 +77,11 @@ func several(t *testing.T) *fakeCluster {
 	f := newFake(t)
 	ready := bucket(t, "payments", "logs", `,"labels":{"team":"a"},"creationTimestamp":"2026-01-03T00:00:00Z"`)
 	setCondition(ready, "True", "Ready")
-	failed := bucket(t, "payments", "archive", `,"labels":{"team":"b"},"creationTimestamp":"2026-01-01T00:00:00Z","annotations":{"portico.dev/requested-by":"oidc:ann"}`)
+	failed := bucket(t, "payments", "archive",
+		`,"labels":{"team":"b"},"creationTimestamp":"2026-01-01T00:00:00Z","annotations":{"portico.dev/requested-by":"oidc:ann"}`)
 	setCondition(failed, "False", "Failed")
-	paused := bucket(t, "payments", "media", `,"creationTimestamp":"2026-01-02T00:00:00Z","annotations":{"portico.dev/paused":"true"}`)
+	paused := bucket(t, "payments", "media",
+		`,"creationTimestamp":"2026-01-02T00:00:00Z","annotations":{"portico.dev/paused":"true"}`)
 	queue := bucket(t, "search", "jobs", `,"creationTimestamp":"2026-01-04T00:00:00Z"`)
 	queue.SetKind("SQSQueue")
 	f.objects = append(f.objects, ready, failed, paused, queue)
@@ -141,7 +149,8 @@ func TestBadQueriesOfLists(t *testing.T) {
 		t.Fatalf("a list of one goes on at %s", next)
 	}
 	next = url.QueryEscape(listOf(t, f.call("GET", buckets+"?limit=1", "").Body.Bytes()).Next)
-	if w := f.call("GET", buckets+"?limit=2&cursor="+next, ""); w.Code != 200 || len(listOf(t, w.Body.Bytes()).Items) != 2 {
+	if w := f.call("GET", buckets+"?limit=2&cursor="+next, ""); w.Code != 200 ||
+		len(listOf(t, w.Body.Bytes()).Items) != 2 {
 		t.Errorf("another limit: %d %s", w.Code, w.Body)
 	}
 	for query, want := range map[string]string{

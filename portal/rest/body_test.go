@@ -26,18 +26,23 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		"an object whose last chunk is broken": "Transfer-Encoding: chunked\r\n\r\n23\r\n" + whole + "\r\nzz\r\n",
 		"less than was promised":               "Content-Length: 1000\r\n\r\n" + whole,
 	} {
-		for method, path := range map[string]string{http.MethodPost: buckets, http.MethodPut: buckets + "/logs", http.MethodPatch: buckets + "/logs"} {
+		for method, path := range map[string]string{
+			http.MethodPost: buckets, http.MethodPut: buckets + "/logs",
+			http.MethodPatch: buckets + "/logs",
+		} {
 			kind := "application/json"
 			if method == http.MethodPatch {
 				kind = mergePatch
 			}
-			resp := sendRaw(t, server.Listener.Addr().String(), method+" "+path+" HTTP/1.1\r\nHost: x\r\nAuthorization: "+token()+
+			resp := sendRaw(t, server.Listener.Addr().String(), method+" "+path+
+				" HTTP/1.1\r\nHost: x\r\nAuthorization: "+token()+
 				"\r\nIf-Match: *\r\nContent-Type: "+kind+"\r\n"+sent)
 			var p huma.ErrorModel
 			if err := json.Unmarshal([]byte(resp), &p); err != nil {
 				t.Fatalf("%s, %s: %v in %s", reason, method, err, resp)
 			}
-			if p.Status != http.StatusBadRequest || p.Title != "Bad Request" || !strings.Contains(p.Detail, "send it again") {
+			if p.Status != http.StatusBadRequest || p.Title != "Bad Request" ||
+				!strings.Contains(p.Detail, "send it again") {
 				t.Errorf("%s, %s: %s", reason, method, resp)
 			}
 		}

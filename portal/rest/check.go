@@ -21,7 +21,8 @@ func wantQuery(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		writeProblem(w, r, http.StatusUnprocessableEntity, "the query of the URL cannot be read: separate parameters by & and escape other characters",
+		writeProblem(w, r, http.StatusUnprocessableEntity, "the query of the URL cannot be read: separate parameters "+
+			"by & and escape other characters",
 			&huma.ErrorDetail{Location: "query", Message: "is malformed"})
 		return
 	}
@@ -39,7 +40,8 @@ func wantQuery(ctx huma.Context, next func(huma.Context)) {
 		default:
 			continue
 		}
-		writeProblem(w, r, http.StatusUnprocessableEntity, p.Name+" "+message, &huma.ErrorDetail{Location: "query." + p.Name, Message: message, Value: values})
+		writeProblem(w, r, http.StatusUnprocessableEntity, p.Name+" "+message,
+			&huma.ErrorDetail{Location: "query." + p.Name, Message: message, Value: values})
 		return
 	}
 	next(ctx)
@@ -47,7 +49,8 @@ func wantQuery(ctx huma.Context, next func(huma.Context)) {
 
 // takesNothing reports whether the schema of a single value accepts "".
 func takesNothing(s *huma.Schema) bool {
-	return s.Type == huma.TypeString && (s.MinLength == nil || *s.MinLength == 0) && (len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
+	return s.Type == huma.TypeString && (s.MinLength == nil || *s.MinLength == 0) &&
+		(len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
 }
 
 // allowed returns a *cluster.ForbiddenError unless the caller can do verb on the kind in namespace.

@@ -13,8 +13,10 @@ const body = `{"metadata":{"name":"logs"},"spec":{}}`
 // TestDryRunsAreNeverReal: a malformed dryRun must not write.
 func TestDryRunsAreNeverReal(t *testing.T) {
 	for query, want := range map[string]int{
-		"?dryRun=": 422, "?dryRun": 422, "?dryRun=All&dryRun=All": 422, "?dryRun=All&dryRun=": 422, "?dryRun=&dryRun=All": 422,
-		"?dryRun=all": 422, "?dryRun=All,All": 422, "?dryRun=All;x": 422, "?dryRun=%zz": 422, "?DryRun=All": 422, "?dryRun=All": 200,
+		"?dryRun=": 422, "?dryRun": 422, "?dryRun=All&dryRun=All": 422, "?dryRun=All&dryRun=": 422,
+		"?dryRun=&dryRun=All": 422,
+		"?dryRun=all":         422, "?dryRun=All,All": 422, "?dryRun=All;x": 422, "?dryRun=%zz": 422,
+		"?DryRun=All": 422, "?dryRun=All": 200,
 	} {
 		for method, path := range map[string]string{http.MethodPost: buckets, http.MethodDelete: buckets + "/logs"} {
 			f := newFake(t)
@@ -40,7 +42,8 @@ func TestParametersAreGivenOnce(t *testing.T) {
 	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
 	for query, blamed := range map[string]string{
 		"?status=": "query.status", "?sort": "query.sort", "?limit=": "query.limit", "?watch=": "query.watch",
-		"?status=ready&status=paused": "query.status", "?limit=1&limit=": "query.limit", "?q=a&q=b": "query.q", "?cursor=&cursor=": "query.cursor",
+		"?status=ready&status=paused": "query.status", "?limit=1&limit=": "query.limit", "?q=a&q=b": "query.q",
+		"?cursor=&cursor=":                        "query.cursor",
 		"?status=ready&q=&cursor=&labelSelector=": "", "?limit=1&sort=-age&watch=false": "",
 	} {
 		w := f.call(http.MethodGet, buckets+query, "")
@@ -57,7 +60,8 @@ func TestParametersAreGivenOnce(t *testing.T) {
 			t.Errorf("%s answers %d: %s", query, w.Code, w.Body)
 		}
 	}
-	wantProblem(t, f.call(http.MethodGet, "/resources?namespace=payments&namespace=search", ""), http.StatusUnprocessableEntity)
+	wantProblem(t, f.call(http.MethodGet, "/resources?namespace=payments&namespace=search", ""),
+		http.StatusUnprocessableEntity)
 }
 
 func TestNothingIsDroppedSilently(t *testing.T) {
@@ -86,7 +90,8 @@ func TestNothingIsDroppedSilently(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
 		for path, want := range map[string]int{
-			buckets + "/%2e%2e": 404, buckets + "/a%2Fb": 404, buckets + "/..%2F..%2Fsecrets": 404, buckets + "/UPPER": 404, buckets + "/a%00": 404,
+			buckets + "/%2e%2e": 404, buckets + "/a%2Fb": 404, buckets + "/..%2F..%2Fsecrets": 404,
+			buckets + "/UPPER": 404, buckets + "/a%00": 404,
 			buckets + "/" + strings.Repeat("a", 254):   404,
 			"/namespaces/%2e%2e/s3buckets/x":           403,
 			"/namespaces/a%2Fb/s3buckets/x":            403,
@@ -149,11 +154,15 @@ func TestKindsOfThePlatform(t *testing.T) {
 			t.Errorf("%s %s answers %d, want %d: %s", c.method, c.path, w.Code, c.status, w.Body)
 		}
 	}
-	if w := f.call("POST", "/awsproviders", body); w.Code != 201 || w.Header().Get("Location") != "/api/v1/awsproviders/logs" {
+	if w := f.call("POST", "/awsproviders", body); w.Code != 201 ||
+		w.Header().Get("Location") != "/api/v1/awsproviders/logs" {
 		t.Errorf("creates with %d at %q", w.Code, w.Header().Get("Location"))
 	}
 	f.denied = []string{"get ", "list ", "create ", "delete "}
-	for method, path := range map[string]string{"GET": "/awsproviders/aws-prod", "POST": "/awsproviders", "DELETE": "/awsproviders/aws-prod"} {
+	for method, path := range map[string]string{
+		"GET": "/awsproviders/aws-prod", "POST": "/awsproviders",
+		"DELETE": "/awsproviders/aws-prod",
+	} {
 		wantProblem(t, f.call(method, path, body), 403)
 	}
 	var doc struct {
@@ -172,16 +181,21 @@ func TestKindsOfThePlatform(t *testing.T) {
 			}
 		}
 	}
-	if doc.Components.Schemas["AWSProvider"] == nil || len(doc.Paths["/awsproviders"]) != 2 || len(doc.Paths["/awsproviders/{name}"]) != 4 {
+	if doc.Components.Schemas["AWSProvider"] == nil || len(doc.Paths["/awsproviders"]) != 2 ||
+		len(doc.Paths["/awsproviders/{name}"]) != 4 {
 		t.Errorf("the document lacks AWSProvider: %v", doc.Paths)
 	}
 }
 
 func TestDeletesOnlyTheVersionMeant(t *testing.T) {
-	for match, want := range map[string]int{mine: 200, "*": 200, "": 200, other: 412, tag("v", 3): 412, strings.Trim(mine, `"`): 412} {
+	for match, want := range map[string]int{
+		mine: 200, "*": 200, "": 200, other: 412, tag("v", 3): 412,
+		strings.Trim(mine, `"`): 412,
+	} {
 		f := newFake(t)
 		f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
-		if w := f.call(http.MethodDelete, buckets+"/logs", "", "If-Match", match); w.Code != want || (want == 412) != (len(f.writes) == 0) {
+		if w := f.call(http.MethodDelete, buckets+"/logs", "", "If-Match", match); w.Code != want ||
+			(want == 412) != (len(f.writes) == 0) {
 			t.Errorf("If-Match %s: %d after %v, want %d", match, w.Code, f.writes, want)
 		}
 	}

@@ -41,10 +41,11 @@ type step struct {
 
 func (a *API) registerChecks(api huma.API, k catalog.Kind) {
 	op := huma.Operation{
-		OperationID: "checks" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/checks", Tags: []string{k.Name},
+		OperationID: "checks" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/checks",
+		Tags:    []string{k.Name},
 		Summary: "Get what the operator's checks found of one " + k.Name, Errors: readErrors,
-		Description: "What the operator remembers since it started, and what moves by itself in AWS. None of it is in the " +
-			"object's status. Answers may be 5 seconds old, and values from AWS 10.",
+		Description: "What the operator remembers since it started, and what moves by itself in AWS. None of it is " +
+			"in the object's status. Answers may be 5 seconds old, and values from AWS 10.",
 	}
 	if !k.Namespaced {
 		huma.Register(api, op, func(ctx context.Context, in *ObjectName) (*checksOutput, error) {

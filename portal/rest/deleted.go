@@ -40,10 +40,12 @@ type deletedItem struct {
 
 func (a *API) registerDeleted(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "listDeleted", Method: http.MethodGet, Path: "/namespaces/{namespace}/deleted", Tags: []string{general}, Errors: always,
+		OperationID: "listDeleted", Method: http.MethodGet, Path: "/namespaces/{namespace}/deleted",
+		Tags: []string{general}, Errors: always,
 		Summary: "List what AWS still has of deleted resources, with how to get it back",
-		Description: "Resources that were kept by their deletion policy, and final snapshots of databases, as AWS's tags show them, which are some minutes late. " +
-			"Resources deleted with the policy Orphan have no tags and are not listed. Answers can be 10 seconds old. It takes the right to list the kind.",
+		Description: "Resources that were kept by their deletion policy, and final snapshots of databases, as AWS's " +
+			"tags show them, which are some minutes late. Resources deleted with the policy Orphan have no tags and " +
+			"are not listed. Answers can be 10 seconds old. It takes the right to list the kind.",
 	}, a.deleted)
 }
 
@@ -59,11 +61,14 @@ func (a *API) deleted(ctx context.Context, in *deletedInput) (*deletedOutput, er
 		return nil, later(problem(ctx, http.StatusServiceUnavailable, cluster.OperatorAway), retryAfter)
 	}
 	out := &deletedOutput{}
-	out.Body.Items, out.Body.Problems, out.Body.Pending = make([]deletedItem, 0, len(all.Items)), append([]string{}, all.Problems...), all.Pending
+	out.Body.Items, out.Body.Problems, out.Body.Pending = make([]deletedItem, 0, len(all.Items)),
+		append([]string{}, all.Problems...), all.Pending
 	for _, d := range all.Items {
 		out.Body.Items = append(out.Body.Items, deletedItem{
-			Kind: d.Kind, Name: d.Name, ID: d.ID, ARN: d.ARN, Facts: d.Facts, Provider: d.Provider, Account: d.Account, Region: d.Region,
-			Snapshot: d.Snapshot, Taken: d.Taken, Spec: d.Fields, Choose: append([]string{}, d.Choose...), NameInUse: d.NameInUse,
+			Kind: d.Kind, Name: d.Name, ID: d.ID, ARN: d.ARN, Facts: d.Facts, Provider: d.Provider, Account: d.Account,
+			Region:   d.Region,
+			Snapshot: d.Snapshot, Taken: d.Taken, Spec: d.Fields, Choose: append([]string{}, d.Choose...),
+			NameInUse: d.NameInUse,
 		})
 	}
 	return out, nil

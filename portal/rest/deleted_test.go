@@ -33,7 +33,8 @@ func TestWhatIsLeftOfDeletedObjects(t *testing.T) {
 		"nothing": {list(), "payments", 200, `{"items":[],"problems":[],"pending":false}`},
 		"a snapshot": {
 			list(operatorapi.Deleted{
-				Kind: "RDSInstance", Name: "ledger", UID: "u", ID: "final", ARN: "arn", Facts: "postgres", Provider: "aws", Account: "1", Region: "eu-west-1", Snapshot: true, Taken: &taken,
+				Kind: "RDSInstance", Name: "ledger", UID: "u", ID: "final", ARN: "arn", Facts: "postgres",
+				Provider: "aws", Account: "1", Region: "eu-west-1", Snapshot: true, Taken: &taken,
 				Choose: []string{"dbInstanceClass"}, Fields: map[string]string{"restoreFrom.snapshotIdentifier": "final"},
 			}), "payments", 200,
 			`{"items":[{"kind":"RDSInstance","name":"ledger","id":"final","arn":"arn","facts":"postgres","provider":"aws","account":"1","region":"eu-west-1","snapshot":true,` +
@@ -46,7 +47,8 @@ func TestWhatIsLeftOfDeletedObjects(t *testing.T) {
 		"no such namespace":    {list(), "A_b", 422, "there can be no such namespace"},
 	} {
 		f.left = c.left
-		if w := f.call("GET", "/namespaces/"+c.path+"/deleted", ""); w.Code != c.status || !strings.Contains(w.Body.String(), c.body) {
+		if w := f.call("GET", "/namespaces/"+c.path+"/deleted", ""); w.Code != c.status ||
+			!strings.Contains(w.Body.String(), c.body) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}

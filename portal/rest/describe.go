@@ -32,26 +32,30 @@ func example(k catalog.Kind) (map[string]any, error) {
 
 // meanings are the descriptions of error statuses.
 var meanings = map[int]string{
-	http.StatusBadRequest:            "The body cannot be read, or is not an object of the kind.",
-	http.StatusUnauthorized:          "There is no bearer token, or it is not valid here.",
-	http.StatusForbidden:             "The caller is not allowed to, whether or not the object exists; or a quota or policy is against it.",
-	http.StatusNotFound:              "There is no such object, or nothing at all at this URL.",
-	http.StatusRequestTimeout:        "The body did not arrive in time.",
-	http.StatusConflict:              "There is an object of this name, or it was replaced by a namesake in the meantime.",
+	http.StatusBadRequest:   "The body cannot be read, or is not an object of the kind.",
+	http.StatusUnauthorized: "There is no bearer token, or it is not valid here.",
+	http.StatusForbidden: "The caller is not allowed to, whether or not the object exists; or a quota or " +
+		"policy is against it.",
+	http.StatusNotFound:       "There is no such object, or nothing at all at this URL.",
+	http.StatusRequestTimeout: "The body did not arrive in time.",
+	http.StatusConflict: "There is an object of this name, or it was replaced by a namesake in the " +
+		"meantime.",
 	http.StatusPreconditionFailed:    "What is there is not what If-Match or If-None-Match say.",
 	http.StatusRequestEntityTooLarge: "The body is larger than 1 MiB, or than Kubernetes takes.",
 	http.StatusUnsupportedMediaType:  "The body is of another content type.",
 	http.StatusUnprocessableEntity:   "A parameter, header or field is not valid; errors says which, and why.",
 	http.StatusPreconditionRequired:  "If-Match (or, to create, If-None-Match: *) is missing.",
-	http.StatusTooManyRequests:       "The caller asks too often, or Kubernetes is busy: try again after Retry-After seconds.",
-	http.StatusInternalServerError:   "Something went wrong; the log has it under the request's ID.",
-	http.StatusNotImplemented:        "It is switched off: the operator was not told who signs people in.",
-	http.StatusServiceUnavailable:    "Kubernetes does not answer at the moment: try again after Retry-After seconds.",
+	http.StatusTooManyRequests: "The caller asks too often, or Kubernetes is busy: try again after Retry-After " +
+		"seconds.",
+	http.StatusInternalServerError: "Something went wrong; the log has it under the request's ID.",
+	http.StatusNotImplemented:      "It is switched off: the operator was not told who signs people in.",
+	http.StatusServiceUnavailable:  "Kubernetes does not answer at the moment: try again after Retry-After seconds.",
 }
 
 // describe completes the document: the meanings and headers of statuses, and the tags.
 func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
-	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, objects of all kinds, and sessions."})
+	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, objects of all " +
+		"kinds, and sessions."})
 	for _, k := range kinds {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: k.Name, Description: k.Help})
 	}

@@ -145,7 +145,8 @@ func TestSchemasOfKindsSayWhatEveryServerKnows(t *testing.T) {
 		if string(kind) != `["`+k.Name+`"]` || string(version) != `["portico.dev/v1alpha1"]` {
 			t.Errorf("%s: kind is one of %s, apiVersion of %s", k.Name, kind, version)
 		}
-		if s.Properties["metadata"]["$ref"] != "#/components/schemas/ObjectMeta" || s.Properties["status"]["readOnly"] != true {
+		if s.Properties["metadata"]["$ref"] != "#/components/schemas/ObjectMeta" ||
+			s.Properties["status"]["readOnly"] != true {
 			t.Errorf("%s: metadata is %v", k.Name, s.Properties["metadata"])
 		}
 		if s.AdditionalProperties != false || s.Properties["spec"]["additionalProperties"] != false {
@@ -190,7 +191,8 @@ func TestProblemsOfTheFrameworkNameTheRequest(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
-		if id := w.Header().Get("X-Request-Id"); w.Code != http.StatusUnprocessableEntity || id == "" || p.Instance != "urn:portico:request:"+id {
+		if id := w.Header().Get("X-Request-Id"); w.Code != http.StatusUnprocessableEntity || id == "" ||
+			p.Instance != "urn:portico:request:"+id {
 			t.Errorf("%s: %d, instance %q of %q", path, w.Code, p.Instance, id)
 		}
 	}

@@ -76,23 +76,27 @@ func putOperation(k catalog.Kind) huma.Operation {
 	responses := objectResponse(k, http.StatusOK, "Replaced; with dryRun the object as it would be, defaults filled in")
 	responses["201"] = objectResponse(k, http.StatusCreated, "Created, which If-None-Match: * asked for")["201"]
 	return huma.Operation{
-		OperationID: "put" + k.Name, Method: http.MethodPut, Path: basePath(k) + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
-		Summary: "Create or replace one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
+		OperationID: "put" + k.Name, Method: http.MethodPut, Path: basePath(k) + "/{name}", Tags: []string{k.Name},
+		Metadata: changes(k),
+		Summary:  "Create or replace one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
 		Middlewares: huma.Middlewares{wantType("application/json")}, Responses: responses, Errors: editErrors,
-		Description: "With If-None-Match: * it creates, and answers 412 if the name is taken. With If-Match it replaces labels, " +
-			"annotations and spec, and answers 412 if the spec has changed since; what Portico writes to the status in " +
+		Description: "With If-None-Match: * it creates, and answers 412 if the name is taken. With If-Match it " +
+			"replaces labels, annotations and spec, and answers 412 if the spec has changed since; what Portico " +
+			"writes to the status in " +
 			"between does not matter. Without either the answer is 428.",
 	}
 }
 
 func patchOperation(k catalog.Kind) huma.Operation {
 	return huma.Operation{
-		OperationID: "patch" + k.Name, Method: http.MethodPatch, Path: basePath(k) + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
-		Summary: "Change parts of one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
+		OperationID: "patch" + k.Name, Method: http.MethodPatch, Path: basePath(k) + "/{name}", Tags: []string{k.Name},
+		Metadata: changes(k),
+		Summary:  "Change parts of one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
 		Middlewares: huma.Middlewares{wantType(mergePatch)}, Errors: editErrors,
-		Responses: objectResponse(k, http.StatusOK, "Changed; with dryRun the object as it would be, defaults filled in"),
-		Description: "A JSON merge patch (RFC 7396) of metadata.labels, metadata.annotations and spec: null removes, lists are " +
-			"replaced as a whole. It needs If-Match; without it the answer is 428.",
+		Responses: objectResponse(k, http.StatusOK, "Changed; with dryRun the object as it would be, defaults "+
+			"filled in"),
+		Description: "A JSON merge patch (RFC 7396) of metadata.labels, metadata.annotations and spec: null removes, " +
+			"lists are replaced as a whole. It needs If-Match; without it the answer is 428.",
 	}
 }
 
@@ -127,14 +131,17 @@ func (a *API) put(ctx context.Context, ref cluster.Ref, in PutOptions) (*writeOu
 	return a.changed(ctx, got, ref, dry)
 }
 
-func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Unstructured, dry bool) (*writeOutput, error) {
+func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Unstructured, dry bool) (
+	*writeOutput, error,
+) {
 	if wrong := validation.IsDNS1123Subdomain(ref.Name); len(wrong) > 0 {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, "no object can have this name: "+wrong[0],
 			&huma.ErrorDetail{Location: "path.name", Message: wrong[0], Value: ref.Name})
 	}
 	made, err := a.cluster.Create(ctx, caller(ctx), ref.Kind, obj, dry)
 	if apierrors.IsAlreadyExists(err) {
-		return nil, problem(ctx, http.StatusPreconditionFailed, ref.Kind.Plural+" "+ref.Name+" exists already, which If-None-Match: * "+
+		return nil, problem(ctx, http.StatusPreconditionFailed, ref.Kind.Plural+" "+ref.Name+
+			" exists already, which If-None-Match: * "+
 			"rules out: choose another name, or send the ETag that GET answers as If-Match to replace it")
 	}
 	if err != nil {
@@ -145,14 +152,17 @@ func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Uns
 
 // sentFor reads the object in the body, which must be the one in the URL. To replace an object, a client can send the
 // body of a GET: of the fields that users do not write, the UID is compared and the rest is ignored.
-func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates bool) (*unstructured.Unstructured, error) {
+func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates bool) (
+	*unstructured.Unstructured, error,
+) {
 	obj, err := ref.Kind.ParseJSON(body)
 	if err != nil {
 		return nil, problem(ctx, http.StatusBadRequest, err.Error()) // ParseJSON's errors are for the caller
 	}
 	errs := elsewhere(obj, ref.Namespace)
 	if name := obj.GetName(); name != "" && name != ref.Name {
-		errs = append(errs, catalog.FieldError{Field: "metadata.name", Value: name, Message: "is not the name in the URL, " + ref.Name})
+		errs = append(errs, catalog.FieldError{Field: "metadata.name", Value: name, Message: "is not the name in " +
+			"the URL, " + ref.Name})
 	}
 	if creates {
 		errs = append(errs, catalog.Surplus(obj)...)

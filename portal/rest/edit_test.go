@@ -111,7 +111,9 @@ func (c edit) check(t *testing.T) {
 
 func TestWhatWasReadCanBeSentBack(t *testing.T) {
 	f := newFake(t)
-	f.objects = append(f.objects, bucket(t, "payments", "logs", `,"resourceVersion":"7","creationTimestamp":"2026-01-01T00:00:00Z","finalizers":["a/b"]`))
+	f.objects = append(f.objects,
+		bucket(t, "payments", "logs",
+			`,"resourceVersion":"7","creationTimestamp":"2026-01-01T00:00:00Z","finalizers":["a/b"]`))
 	got := f.call("GET", buckets+"/logs", "")
 	w := f.call("PUT", buckets+"/logs", got.Body.String(), "If-Match", got.Header().Get("ETag"))
 	if w.Code != 200 || f.sent["metadata"].(map[string]any)["uid"] != "u" {
@@ -122,7 +124,10 @@ func TestWhatWasReadCanBeSentBack(t *testing.T) {
 func TestWhoWantsNoCacheReadsWhatKubernetesHas(t *testing.T) {
 	f := newFake(t)
 	f.objects, f.behind = append(f.objects, bucket(t, "payments", "logs", "")), 4
-	for header, want := range map[string]string{"": `"u-3-`, "max-age=60": `"u-3-`, "no-cache": `"u-7-`, "no-store, No-Cache": `"u-7-`} {
+	for header, want := range map[string]string{
+		"": `"u-3-`, "max-age=60": `"u-3-`, "no-cache": `"u-7-`,
+		"no-store, No-Cache": `"u-7-`,
+	} {
 		w := f.call(http.MethodGet, buckets+"/logs", "", "Cache-Control", header)
 		if got := w.Header().Get("ETag"); w.Code != http.StatusOK || !strings.HasPrefix(got, want) {
 			t.Errorf("%q: answers %d with %s, want %s…", header, w.Code, got, want)
@@ -141,7 +146,8 @@ func TestEditsWithoutTheRight(t *testing.T) {
 			f.denied = []string{verb + " payments"}
 			f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
 			w := f.call(c.method, buckets+"/"+name, c.body, c.headers...)
-			if wantProblem(t, w, 403); len(f.writes) > 0 || !strings.Contains(w.Body.String(), "you are not allowed to "+verb+" s3buckets in namespace payments") {
+			if wantProblem(t, w, 403); len(f.writes) > 0 ||
+				!strings.Contains(w.Body.String(), "you are not allowed to "+verb+" s3buckets in namespace payments") {
 				t.Errorf("%s: %s after %v", verb, w.Body, f.writes)
 			}
 		}
@@ -208,7 +214,10 @@ func TestTheDocumentKnowsOfEdits(t *testing.T) {
 			if op.RequestBody.Content[contentType] == nil || len(op.RequestBody.Content) != 1 {
 				t.Errorf("%s %s takes %v", method, path, op.RequestBody.Content)
 			}
-			for _, status := range []string{"200", "400", "401", "403", "404", "409", "412", "413", "415", "422", "428", "429", "503"} {
+			for _, status := range []string{
+				"200", "400", "401", "403", "404", "409", "412", "413", "415", "422", "428",
+				"429", "503",
+			} {
 				if op.Responses[status] == nil {
 					t.Errorf("%s %s does not tell of %s", method, path, status)
 				}
@@ -226,7 +235,8 @@ func TestARightToOneTeamIsEnough(t *testing.T) {
 	f.own = "growth"
 	for _, name := range []string{"growth", "search"} {
 		team := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "portico.dev/v1alpha1", "kind": "Team", "metadata": map[string]any{"name": name, "uid": name}, "spec": map[string]any{},
+			"apiVersion": "portico.dev/v1alpha1", "kind": "Team", "metadata": map[string]any{"name": name, "uid": name},
+			"spec": map[string]any{},
 		}}
 		f.objects = append(f.objects, team)
 	}
@@ -236,7 +246,8 @@ func TestARightToOneTeamIsEnough(t *testing.T) {
 		for _, w := range []*httptest.ResponseRecorder{
 			f.call("GET", "/teams/"+name, ""),
 			f.call("PATCH", "/teams/"+name, merge, "Content-Type", "application/merge-patch+json", "If-Match", "*"),
-			f.call("PUT", "/teams/"+name, strings.ReplaceAll(whole, "NAME", name), "Content-Type", "application/json", "If-Match", "*"),
+			f.call("PUT", "/teams/"+name, strings.ReplaceAll(whole, "NAME", name), "Content-Type", "application/json",
+				"If-Match", "*"),
 		} {
 			if w.Code != status {
 				t.Errorf("%s: %d, want %d: %s", name, w.Code, status, w.Body)

@@ -78,7 +78,10 @@ func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, k cat
 
 func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, ref cluster.Ref) error {
 	if f.refuses(verb, ref.Kind, ref.Namespace) {
-		return &cluster.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name, AuditID: "review-1"}
+		return &cluster.ForbiddenError{
+			Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name,
+			AuditID: "review-1",
+		}
 	}
 	return nil
 }
@@ -115,10 +118,13 @@ func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, n
 	return out, nil
 }
 
-func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.Catalog, ns string) (map[string][]string, error) {
+func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.Catalog, ns string) (
+	map[string][]string, error,
+) {
 	may := map[string][]string{}
 	for _, k := range kinds {
-		may[k.Plural] = slices.DeleteFunc([]string{"get", "list", "create", "update", "patch", "delete"}, func(verb string) bool { return f.refuses(verb, k, ns) })
+		may[k.Plural] = slices.DeleteFunc([]string{"get", "list", "create", "update", "patch", "delete"},
+			func(verb string) bool { return f.refuses(verb, k, ns) })
 	}
 	return may, nil
 }
@@ -127,7 +133,9 @@ func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, str
 	return f.begins, nil
 }
 
-func (f *fakeCluster) Offers(context.Context, auth.Identity, catalog.Kind, operatorapi.OfferQuery) (operator.Offers, error) {
+func (f *fakeCluster) Offers(context.Context, auth.Identity, catalog.Kind, operatorapi.OfferQuery) (
+	operator.Offers, error,
+) {
 	return operator.Offers{}, nil
 }
 
@@ -163,7 +171,9 @@ func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (
+	*unstructured.Unstructured, error,
+) {
 	obj, err := f.Get(ctx, id, ref)
 	if err == nil {
 		obj.SetGeneration(obj.GetGeneration() + f.behind)
@@ -175,7 +185,9 @@ func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstr
 	return f.events, nil
 }
 
-func (f *fakeCluster) History(context.Context, auth.Identity, cluster.Ref, *unstructured.Unstructured) ([]cluster.Version, error) {
+func (f *fakeCluster) History(context.Context, auth.Identity, cluster.Ref, *unstructured.Unstructured) (
+	[]cluster.Version, error,
+) {
 	return f.versions, nil
 }
 
@@ -220,7 +232,9 @@ func (f *fakeCluster) wrote(verb string, dry bool) {
 	f.writes = append(f.writes, verb)
 }
 
-func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured, dry bool) (cluster.Result, error) {
+func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured,
+	dry bool,
+) (cluster.Result, error) {
 	if f.refusal != nil {
 		return cluster.Result{}, f.refusal
 	}
@@ -228,16 +242,23 @@ func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind,
 	return cluster.Result{Object: obj}, nil
 }
 
-func (f *fakeCluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dry bool) (cluster.Result, error) {
-	return f.edit(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}, etag, "update", obj.Object, dry)
+func (f *fakeCluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured,
+	etag string, dry bool,
+) (cluster.Result, error) {
+	return f.edit(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}, etag, "update",
+		obj.Object, dry)
 }
 
-func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dry bool) (cluster.Result, error) {
+func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string,
+	dry bool,
+) (cluster.Result, error) {
 	return f.edit(ctx, id, ref, etag, "patch", with, dry)
 }
 
 // edit records the request's content and returns the object in the next generation.
-func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref cluster.Ref, etag, verb string, sent map[string]any, dry bool) (cluster.Result, error) {
+func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref cluster.Ref, etag, verb string,
+	sent map[string]any, dry bool,
+) (cluster.Result, error) {
 	live, err := f.Get(ctx, id, ref)
 	if err == nil && etag != "" && cluster.ETag(live) != etag {
 		err = &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
@@ -251,7 +272,9 @@ func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref cluster.Re
 	return cluster.Result{Object: live, Warnings: []string{"old field"}}, nil
 }
 
-func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, seen cluster.Seen, dry bool) (cluster.Result, error) {
+func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, seen cluster.Seen, dry bool) (
+	cluster.Result, error,
+) {
 	f.possible(ref.Kind, ref.Namespace, ref.Name)
 	for _, o := range f.objects {
 		if o.GetName() == ref.Name && seen.ETag != "" && cluster.ETag(o) != seen.ETag {
@@ -305,7 +328,8 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	h, err := New(f, auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)), f.limiter, slog.New(slog.DiscardHandler))
+	h, err := New(f, auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)), f.limiter,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -331,7 +355,8 @@ func location(t *testing.T, w *httptest.ResponseRecorder) string {
 func bucket(t *testing.T, namespace, name, more string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	text := `{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":"` + name + `","namespace":"` + namespace +
+	text := `{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":"` + name + `","namespace":"` +
+		namespace +
 		`","uid":"u","generation":3` + more + `},"spec":{}}`
 	if err := o.UnmarshalJSON([]byte(text)); err != nil {
 		t.Fatal(err)
@@ -344,6 +369,7 @@ const buckets = "/namespaces/payments/s3buckets"
 func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	if w.Code != status || w.Header().Get("Content-Type") != "application/problem+json" {
-		t.Errorf("answers %d as %s, want %d as a problem document: %s", w.Code, w.Header().Get("Content-Type"), status, w.Body)
+		t.Errorf("answers %d as %s, want %d as a problem document: %s", w.Code, w.Header().Get("Content-Type"), status,
+			w.Body)
 	}
 }

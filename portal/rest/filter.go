@@ -24,7 +24,8 @@ func (f Filter) read(ctx context.Context, v view) (listing.Filter, error) {
 	out := listing.Filter{Words: strings.TrimSpace(f.Search), Across: v.namespace == ""}
 	selector, err := labels.Parse(f.LabelSelector)
 	if err != nil {
-		return out, problem(ctx, http.StatusUnprocessableEntity, "the label selector cannot be read: write it as for kubectl, such as team=search,!trial",
+		return out, problem(ctx, http.StatusUnprocessableEntity, "the label selector cannot be read: write it as for "+
+			"kubectl, such as team=search,!trial",
 			&huma.ErrorDetail{Location: "query.labelSelector", Message: err.Error(), Value: f.LabelSelector})
 	}
 	if !selector.Empty() {

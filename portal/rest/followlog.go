@@ -27,7 +27,9 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 		changed := cluster.Concerning(ctx, a.cluster.Follow(ctx), func(c cluster.Change) bool {
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
-		tail := podlogs.NewTail(changed, func(ctx context.Context) (*podlogs.Lines, error) { return a.cluster.Logs(ctx, id, query) }, noLogYet)
+		tail := podlogs.NewTail(changed, func(ctx context.Context) (*podlogs.Lines, error) {
+			return a.cluster.Logs(ctx, id, query)
+		}, noLogYet)
 		f := &followedLog{api: a, tail: tail}
 		a.stream(ctx, hc, sse.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
 	}}, nil
@@ -87,7 +89,8 @@ func (a *API) endOf(ctx context.Context, end error) logEnd {
 	case errors.Is(end, io.EOF):
 		return logEnd{Reason: "ended", Message: "the container has ended: ask again for what came after it"}
 	case errors.Is(end, podlogs.ErrBound):
-		return logEnd{Reason: "bound", Message: "a stream reads 5,000 lines or 2 MiB at most: ask again to go on with the last lines"}
+		return logEnd{Reason: "bound", Message: "a stream reads 5,000 lines or 2 MiB at most: ask again to go on " +
+			"with the last lines"}
 	}
 	return logEnd{Reason: "lost", Message: "the connection to the log is lost: ask again to read on"}
 }

@@ -130,7 +130,10 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		}
 	}
 	for _, k := range kinds {
-		item := catalogItem{Kind: k.Name, Resource: k.Plural, Title: k.Title, Help: k.Help, ShortNames: k.ShortNames, May: may[k.Plural]}
+		item := catalogItem{
+			Kind: k.Name, Resource: k.Plural, Title: k.Title, Help: k.Help, ShortNames: k.ShortNames,
+			May: may[k.Plural],
+		}
 		if in.Namespace != "" {
 			create := slices.Contains(item.May, "create")
 			item.CanCreate = &create
@@ -142,7 +145,9 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 
 // addOffers adds the AWS accounts that requests in the namespace can use, and their defaults, for a caller who can
 // create one of the kinds there.
-func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.Catalog, may map[string][]string, namespace string) error {
+func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.Catalog, may map[string][]string,
+	namespace string,
+) error {
 	i := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return slices.Contains(may[k.Plural], "create") })
 	if i < 0 {
 		return nil
@@ -156,7 +161,8 @@ func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.C
 		return a.fail(ctx, err)
 	}
 	for _, p := range open {
-		out.Body.Providers = append(out.Body.Providers, catalogProvider{Name: p.Name, Region: p.Region, AccountID: p.AccountID, Ready: p.Ready})
+		out.Body.Providers = append(out.Body.Providers,
+			catalogProvider{Name: p.Name, Region: p.Region, AccountID: p.AccountID, Ready: p.Ready})
 	}
 	if of.Provider == "" && len(open) == 1 {
 		of.Provider = open[0].Name

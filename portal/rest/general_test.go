@@ -30,7 +30,8 @@ func TestMeSaysWhatTheCallerMayDo(t *testing.T) {
 		}
 	}
 	read("/me", &me)
-	if me.Username != "system:serviceaccount:payments:ci" || !slices.Equal(me.Namespaces, []string{"payments"}) || me.May != nil {
+	if me.Username != "system:serviceaccount:payments:ci" || !slices.Equal(me.Namespaces, []string{"payments"}) ||
+		me.May != nil {
 		t.Errorf("%+v", me)
 	}
 	read("/me?namespace=payments", &me)
@@ -68,7 +69,8 @@ func TestCallersThatAskTooOftenWait(t *testing.T) {
 		}
 	}
 	w := f.call("GET", "/me", "")
-	if wantProblem(t, w, 429); w.Header().Get("Retry-After") != "2" || !strings.Contains(w.Body.String(), "Retry-After") {
+	if wantProblem(t, w, 429); w.Header().Get("Retry-After") != "2" ||
+		!strings.Contains(w.Body.String(), "Retry-After") {
 		t.Errorf("asks for %q seconds: %s", w.Header().Get("Retry-After"), w.Body)
 	}
 	if w := f.call("GET", "/openapi.json", ""); w.Code != 200 {
@@ -100,7 +102,8 @@ func TestTheCatalogSaysWhatRequestsBeginWith(t *testing.T) {
 			f := newFake(t)
 			f.begins, f.denied = c.begins, c.denied
 			w := f.call("GET", c.path, "")
-			if text := w.Body.String(); w.Code != 200 || strings.Contains(text, defaults) != c.told || strings.Contains(text, `"defaults"`) != c.told {
+			if text := w.Body.String(); w.Code != 200 || strings.Contains(text, defaults) != c.told ||
+				strings.Contains(text, `"defaults"`) != c.told {
 				t.Errorf("%d %s", w.Code, text)
 			}
 		})
@@ -126,7 +129,8 @@ func TestTheCatalogTellsWhichAWSAccountsCanBeUsed(t *testing.T) {
 			f := newFake(t)
 			f.open, f.begins.Provider, f.denied = c.open, c.prefers, c.denied
 			w := f.call("GET", "/catalog?namespace=payments", "")
-			if text := w.Body.String(); w.Code != 200 || !strings.Contains(text, c.want) || strings.Contains(text, c.without) && c.without != "-" {
+			if text := w.Body.String(); w.Code != 200 || !strings.Contains(text, c.want) ||
+				strings.Contains(text, c.without) && c.without != "-" {
 				t.Errorf("%d %s", w.Code, text)
 			}
 		})

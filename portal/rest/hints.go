@@ -14,7 +14,10 @@ import (
 // tried returns the response to a dry run: the object that would be stored, with warnings that say why it could not
 // become Ready at present.
 func (a *API) tried(ctx context.Context, ref cluster.Ref, got cluster.Result) (*writeOutput, error) {
-	finder := holdup.Finder{Cluster: a.cluster, ID: caller(ctx), Kind: ref.Kind, Namespace: ref.Namespace, Team: "namespace " + ref.Namespace}
+	finder := holdup.Finder{
+		Cluster: a.cluster, ID: caller(ctx), Kind: ref.Kind, Namespace: ref.Namespace,
+		Team: "namespace " + ref.Namespace,
+	}
 	why, err := finder.Find(ctx, got.Object)
 	if err == nil && ref.Kind.Name == v1alpha1.KindGatewayHostnameRequest && got.Was == nil {
 		why, err = a.withHostname(ctx, ref, got, why)
@@ -32,7 +35,8 @@ func (a *API) tried(ctx context.Context, ref cluster.Ref, got cluster.Result) (*
 func (a *API) withHostname(ctx context.Context, ref cluster.Ref, got cluster.Result, why []string) ([]string, error) {
 	text := func(field string) string { return catalog.TextAt(got.Object, "spec", field) }
 	answer, err := a.cluster.CheckHostname(ctx, caller(ctx), ref.Namespace, availability.Query{
-		Hostname: text("hostname"), Zone: text("zoneId"), Visibility: text("visibility"), Environment: text("environment"),
+		Hostname: text("hostname"), Zone: text("zoneId"), Visibility: text("visibility"),
+		Environment: text("environment"),
 	})
 	if err != nil || answer.State == availability.Free {
 		return why, err

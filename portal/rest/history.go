@@ -29,9 +29,11 @@ type pastVersion struct {
 
 func (a *API) registerHistory(api huma.API, k catalog.Kind) {
 	op := huma.Operation{
-		OperationID: "history" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/history", Tags: []string{k.Name},
+		OperationID: "history" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/history",
+		Tags:    []string{k.Name},
 		Summary: "List the last versions of one " + k.Name + ", newest first", Errors: readErrors,
-		Description: "What the spec was and who changed it: up to 10 versions of what teams request, and none of other kinds. It takes the right to get the object.",
+		Description: "What the spec was and who changed it: up to 10 versions of what teams request, and none of " +
+			"other kinds. It takes the right to get the object.",
 	}
 	if !k.Namespaced {
 		huma.Register(api, op, func(ctx context.Context, in *ObjectName) (*historyOutput, error) {
@@ -59,7 +61,10 @@ func (a *API) history(ctx context.Context, ref cluster.Ref) (*historyOutput, err
 	out := &historyOutput{}
 	out.Body.Items = make([]pastVersion, 0, len(all))
 	for i, v := range all {
-		one := pastVersion{Generation: v.Generation, Time: v.At.UTC(), ChangedBy: v.By, ChangedWith: v.With, Spec: v.Spec, Changed: []string{}}
+		one := pastVersion{
+			Generation: v.Generation, Time: v.At.UTC(), ChangedBy: v.By, ChangedWith: v.With,
+			Spec: v.Spec, Changed: []string{},
+		}
 		if i+1 < len(all) {
 			was, is := specOf(all[i+1]), specOf(v)
 			for _, d := range ref.Kind.Differences(was, is, is) {

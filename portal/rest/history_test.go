@@ -12,7 +12,8 @@ import (
 func TestTheHistoryOfAnObjectIsListed(t *testing.T) {
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
-	if w := f.call("GET", buckets+"/logs/history", ""); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"items":[]}` {
+	if w := f.call("GET", buckets+"/logs/history", ""); w.Code != http.StatusOK ||
+		strings.TrimSpace(w.Body.String()) != `{"items":[]}` {
 		t.Errorf("without one: %d %s", w.Code, w.Body)
 	}
 	f.versions = []cluster.Version{
@@ -21,7 +22,8 @@ func TestTheHistoryOfAnObjectIsListed(t *testing.T) {
 	}
 	const want = `{"items":[{"generation":4,"time":"1970-01-01T00:01:00Z","changed":["/spec/versioning"],"spec":{"tags":{"a":"b"},"versioning":"Enabled"}},` +
 		`{"generation":2,"time":"1970-01-01T00:00:01Z","changedBy":"oidc:jane","changedWith":"kubectl-edit","changed":[],"spec":{"tags":{"a":"b"},"versioning":"Suspended"}}]}`
-	if w := f.call("GET", buckets+"/logs/history", ""); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != want {
+	if w := f.call("GET", buckets+"/logs/history", ""); w.Code != http.StatusOK ||
+		strings.TrimSpace(w.Body.String()) != want {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	wantProblem(t, f.call("GET", buckets+"/none/history", ""), http.StatusNotFound)

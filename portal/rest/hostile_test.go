@@ -15,7 +15,8 @@ func TestAnswersAreNoPages(t *testing.T) {
 	f.objects = append(f.objects, bucket(t, "payments", "logs", `,"annotations":{"note":"`+script+`"}`))
 	f.events = append(f.events, &corev1.Event{Reason: script, Message: script})
 	for _, path := range []string{
-		buckets, buckets + "/logs", buckets + "/logs/events", "/resources", "/resources?kind=%3Cscript%3E", "/catalog", "/me", buckets + "/%3Cscript%3E",
+		buckets, buckets + "/logs", buckets + "/logs/events", "/resources", "/resources?kind=%3Cscript%3E", "/catalog",
+		"/me", buckets + "/%3Cscript%3E",
 		buckets + "?cursor=%3Cscript%3E", "/%3Cscript%3E", buckets + "?%3Cscript%3E=x",
 	} {
 		w := f.call(http.MethodGet, path, "")

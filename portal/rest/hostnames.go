@@ -37,16 +37,20 @@ type hostnameHolder struct {
 
 func (a *API) registerHostnames(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "checkHostname", Method: http.MethodGet, Path: "/namespaces/{namespace}/hostnames/check", Tags: []string{general},
+		OperationID: "checkHostname", Method: http.MethodGet, Path: "/namespaces/{namespace}/hostnames/check",
+		Tags:    []string{general},
 		Summary: "Tell whether the namespace could have a hostname", Errors: always,
-		Description: "From what the cluster knows: grants and claims. What AWS says of zone and certificate comes with the " +
-			"request. First come, first served: free is no promise. It takes the right to create or list gatewayhostnamerequests.",
+		Description: "From what the cluster knows: grants and claims. What AWS says of zone and certificate comes " +
+			"with the request. First come, first served: free is no promise. It takes the right to create or list " +
+			"gatewayhostnamerequests.",
 	}, a.checkHostname)
 }
 
 func (a *API) checkHostname(ctx context.Context, in *hostnameInput) (*hostnameOutput, error) {
 	if !isNamespace(in.Namespace) {
-		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "list", Resource: "gatewayhostnamerequests", Namespace: in.Namespace})
+		return nil, a.fail(ctx, &cluster.ForbiddenError{
+			Verb: "list", Resource: "gatewayhostnamerequests", Namespace: in.Namespace,
+		})
 	}
 	got, err := a.cluster.CheckHostname(ctx, caller(ctx), in.Namespace, availability.Query{
 		Hostname: in.Hostname, Zone: in.Zone, Visibility: in.Visibility, Environment: in.Environment,

@@ -14,11 +14,15 @@ import (
 )
 
 // CheckHostname returns what the test prepared, and records the query.
-func (f *fakeCluster) CheckHostname(_ context.Context, _ auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
+func (f *fakeCluster) CheckHostname(_ context.Context, _ auth.Identity, namespace string, q availability.Query) (
+	availability.Answer, error,
+) {
 	f.possible(f.kinds[0], namespace, "x")
 	f.checked = append(f.checked, q)
 	if slices.Contains(f.denied, "check "+namespace) {
-		return availability.Answer{}, &cluster.ForbiddenError{Verb: "list", Resource: "gatewayhostnamerequests", Namespace: namespace}
+		return availability.Answer{}, &cluster.ForbiddenError{
+			Verb: "list", Resource: "gatewayhostnamerequests", Namespace: namespace,
+		}
 	}
 	return f.answer, nil
 }
@@ -29,14 +33,29 @@ func TestHostnameCheck(t *testing.T) {
 		answer availability.Answer
 		want   string
 	}{
-		"free":           {availability.Answer{State: availability.Free, Hostname: "a.example.com", Message: "a.example.com is free"}, `{"state":"free","hostname":"a.example.com","message":"a.example.com is free"}`},
-		"invalid":        {availability.Answer{State: availability.Invalid, Field: "hostname", Message: "no"}, `{"state":"invalid","message":"no","field":"hostname"}`},
-		"taken":          {availability.Answer{State: availability.Taken, Hostname: "a.example.com", Field: "hostname", Message: "no"}, `{"state":"taken","hostname":"a.example.com","message":"no","field":"hostname"}`},
-		"with the owner": {availability.Answer{State: availability.Taken, Message: "no", Holder: availability.Holder{Namespace: "search", Name: "find"}}, `{"state":"taken","message":"no","holder":{"namespace":"search","name":"find"}}`},
+		"free": {
+			availability.Answer{
+				State: availability.Free, Hostname: "a.example.com",
+				Message: "a.example.com is free",
+			},
+			`{"state":"free","hostname":"a.example.com","message":"a.example.com is free"}`,
+		},
+		"invalid": {availability.Answer{State: availability.Invalid, Field: "hostname", Message: "no"}, `{"state":"invalid","message":"no","field":"hostname"}`},
+		"taken": {availability.Answer{
+			State: availability.Taken, Hostname: "a.example.com", Field: "hostname",
+			Message: "no",
+		}, `{"state":"taken","hostname":"a.example.com","message":"no","field":"hostname"}`},
+		"with the owner": {
+			availability.Answer{State: availability.Taken, Message: "no", Holder: availability.Holder{
+				Namespace: "search", Name: "find",
+			}},
+			`{"state":"taken","message":"no","holder":{"namespace":"search","name":"find"}}`,
+		},
 	} {
 		f := newFake(t)
 		f.answer = c.answer
-		if w := f.call("GET", at+"?hostname=a.example.com", ""); w.Code != 200 || strings.TrimSpace(w.Body.String()) != c.want {
+		if w := f.call("GET", at+"?hostname=a.example.com", ""); w.Code != 200 ||
+			strings.TrimSpace(w.Body.String()) != c.want {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
@@ -50,7 +69,10 @@ func TestHostnameCheck(t *testing.T) {
 			t.Errorf("%s asks %+v", query, f.checked)
 		}
 	}
-	for _, query := range []string{"", "?hostname=", "?hostname=a.example.com&visibility=public", "?hostname=a.example.com&name=x"} {
+	for _, query := range []string{
+		"", "?hostname=", "?hostname=a.example.com&visibility=public",
+		"?hostname=a.example.com&name=x",
+	} {
 		wantProblem(t, f.call("GET", at+query, ""), http.StatusUnprocessableEntity)
 	}
 	f.denied = []string{"check payments"}
@@ -61,7 +83,8 @@ func TestHostnameCheck(t *testing.T) {
 func TestKeptKindsAreReadOnly(t *testing.T) {
 	f := newFake(t)
 	for path, kept := range map[string]bool{
-		"/namespaces/payments/hostnamegrants": true, "/namespaces/portico-gateways/poolgateways": true, "/domainclaims": true,
+		"/namespaces/payments/hostnamegrants": true, "/namespaces/portico-gateways/poolgateways": true,
+		"/domainclaims": true,
 		"/namespaces/payments/gatewayhostnamerequests": false, "/awsproviders": false,
 	} {
 		if w := f.call("GET", path, ""); w.Code != http.StatusOK {
@@ -71,7 +94,8 @@ func TestKeptKindsAreReadOnly(t *testing.T) {
 			t.Errorf("getting one of %s answers %d", path, w.Code)
 		}
 		for method, target := range map[string]string{"POST": path, "DELETE": path + "/none"} {
-			if w := f.call(method, target, `{"metadata":{"name":"x"},"spec":{}}`); (w.Code == http.StatusMethodNotAllowed) != kept {
+			if w := f.call(method, target,
+				`{"metadata":{"name":"x"},"spec":{}}`); (w.Code == http.StatusMethodNotAllowed) != kept {
 				t.Errorf("%s %s answers %d", method, target, w.Code)
 			}
 		}

@@ -28,11 +28,15 @@ type login struct {
 func (a *API) registerLogin(api huma.API, cli func(context.Context) auth.CLI) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{general},
-		Summary: "Say how command-line tools sign in", Security: []map[string][]string{}, Errors: []int{http.StatusUnprocessableEntity},
+		Summary: "Say how command-line tools sign in", Security: []map[string][]string{},
+		Errors:      []int{http.StatusUnprocessableEntity},
 		Description: "Needs no token. With the ID token of the client named here the rest of the API can be called.",
 	}, func(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 		said := cli(ctx)
-		out := &loginOutput{CacheControl: "public, max-age=300", Body: login{Issuer: said.Issuer, Audiences: said.Audiences}}
+		out := &loginOutput{
+			CacheControl: "public, max-age=300",
+			Body:         login{Issuer: said.Issuer, Audiences: said.Audiences},
+		}
 		if said.ClientID != "" {
 			out.Body.ClientID, out.Body.Scopes = said.ClientID, said.Scopes
 		}

@@ -43,16 +43,23 @@ func (a *API) registerLogs(api huma.API, k catalog.Kind) {
 		return
 	}
 	huma.Register(api, huma.Operation{
-		OperationID: "logs" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/logs", Tags: []string{k.Name},
-		Summary: "Read the log of a Pod of one " + k.Name, Errors: append(slices.Clone(readErrors), http.StatusBadRequest),
-		Description: "The last lines, 1 MiB at most, as the caller can read them with kubectl logs. Control characters are " +
-			"removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true the answer is a stream " +
-			"(text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, while there is no log yet; end, " +
-			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB were read), refused (there " +
+		OperationID: "logs" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/logs",
+		Tags:    []string{k.Name},
+		Summary: "Read the log of a Pod of one " + k.Name,
+		Errors:  append(slices.Clone(readErrors), http.StatusBadRequest),
+		Description: "The last lines, 1 MiB at most, as the caller can read them with kubectl logs. Control " +
+			"characters are removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true " +
+			"the answer is a stream " +
+			"(text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, while there is " +
+			"no log yet; end, " +
+			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB " +
+			"were read), refused (there " +
 			"is none to read: problem is the problem document that says why) or lost " +
 			"(the connection to the log is); finished, the last of all.",
 		Responses: withStream(map[string]*huma.Response{"200": {
-			Description: "Lines of text", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Description: "Lines of text", Content: map[string]*huma.MediaType{
+				"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
+			},
 		}}, "lines", "waiting", "end", "finished"),
 	}, func(ctx context.Context, in *logsInput) (*logsOutput, error) {
 		return a.logs(ctx, ref(k, in.Namespace, in.Name), in)
@@ -93,7 +100,8 @@ func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (clu
 		return none, a.fail(ctx, err)
 	}
 	if in.Follow && in.Previous {
-		return none, problem(ctx, http.StatusUnprocessableEntity, "the run before the last restart has ended: leave out follow or previous",
+		return none, problem(ctx, http.StatusUnprocessableEntity, "the run before the last restart has ended: leave "+
+			"out follow or previous",
 			&huma.ErrorDetail{Location: "query.previous", Message: "cannot be given with follow"})
 	}
 	app, err := a.cluster.Get(ctx, caller(ctx), ref)
@@ -109,8 +117,9 @@ func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (clu
 		return none, problem(ctx, http.StatusNotFound, "there is no such Pod or container of "+ref.Name)
 	}
 	return cluster.LogQuery{
-		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous, Timestamps: in.Times,
-		Follow: in.Follow, App: activity.ObjectOf(app),
+		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous,
+		Timestamps: in.Times,
+		Follow:     in.Follow, App: activity.ObjectOf(app),
 	}, nil
 }
 

@@ -47,29 +47,39 @@ func TestLogs(t *testing.T) {
 	f.objects = append(f.objects, bucket(t, "payments", "shop", ""))
 	f.objects[len(f.objects)-1].SetKind("WebApp")
 	for _, name := range []string{"newest", "older"} {
-		f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}})
+		f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "app"}},
+		}})
 	}
 	f.written = "one\n\x1b[31m<script>\r\n"
 	read := func(pod string, tail int64) cluster.LogQuery {
-		return cluster.LogQuery{Namespace: "payments", Pod: pod, Container: "app", Tail: tail, App: activity.ObjectOf(f.objects[0])}
+		return cluster.LogQuery{
+			Namespace: "payments", Pod: pod, Container: "app", Tail: tail,
+			App: activity.ObjectOf(f.objects[0]),
+		}
 	}
 	all := read("older", 5000)
 	all.Previous, all.Timestamps = true, true
 	for query, want := range map[string]cluster.LogQuery{
-		"": read("newest", 200), "?pod=older": read("older", 200), "?pod=older&tail=5000&previous=true&timestamps=true": all,
+		"": read("newest", 200), "?pod=older": read("older", 200),
+		"?pod=older&tail=5000&previous=true&timestamps=true": all,
 	} {
 		w := f.call("GET", at+query, "")
-		if w.Code != 200 || w.Body.String() != "one\n<script>\n" || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || f.asked != want {
+		if w.Code != 200 || w.Body.String() != "one\n<script>\n" ||
+			w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || f.asked != want {
 			t.Errorf("%s: %d %q as %s by %+v", query, w.Code, w.Body, w.Header().Get("Content-Type"), f.asked)
 		}
 	}
 	for query, status := range map[string]int{
-		"?pod=none": 404, "?pod=..%2F": 404, "?container=none": 404, "?tail=0": 422, "?tail=5001": 422, "?tail=x": 422, "?lines=5": 422, "?follow=true&previous=true": 422, "?follow=maybe": 422,
+		"?pod=none": 404, "?pod=..%2F": 404, "?container=none": 404, "?tail=0": 422, "?tail=5001": 422, "?tail=x": 422,
+		"?lines=5": 422, "?follow=true&previous=true": 422, "?follow=maybe": 422,
 	} {
 		wantProblem(t, f.call("GET", at+query, ""), status)
 	}
 	for status, err := range map[int]error{
-		400: apierrors.NewBadRequest("container is waiting to start"), 403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"},
+		400: apierrors.NewBadRequest("container is waiting to start"), 403: &cluster.ForbiddenError{
+			Verb: "get", Resource: "pods/log",
+		},
 		503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
 	} {
 		f.noLog = err
@@ -88,7 +98,9 @@ func TestLogs(t *testing.T) {
 	if err := json.Unmarshal(f.call("GET", "/openapi.json", "").Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := doc.Paths["/namespaces/{namespace}/webapps/{name}/logs"]["get"].Responses["200"].Content["text/plain"]; !ok {
+	if _,
+		ok := doc.Paths["/namespaces/{namespace}/webapps/{name}/logs"]["get"].
+		Responses["200"].Content["text/plain"]; !ok {
 		t.Error("the document does not know of logs as text")
 	}
 	if doc.Paths["/namespaces/{namespace}/s3buckets/{name}/logs"] != nil {
@@ -100,7 +112,9 @@ func TestLogsAreFollowed(t *testing.T) {
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "shop", ""))
 	f.objects[0].SetKind("WebApp")
-	f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}})
+	f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "app"}},
+	}})
 	f.written = "one\ntwo\n"
 	status, kind, next := f.stream(t, "/namespaces/payments/webapps/shop/logs?follow=true&tail=7")
 	if status != 200 || kind != "text/event-stream" {
@@ -113,15 +127,20 @@ func TestLogsAreFollowed(t *testing.T) {
 		}
 	}
 	got := strings.Join(lines, "\n")
-	if !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) || !strings.Contains(got, `end {"reason":"ended"`) || !strings.Contains(got, "finished") {
+	if !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) ||
+		!strings.Contains(got, `end {"reason":"ended"`) || !strings.Contains(got, "finished") {
 		t.Errorf("streams %s", got)
 	}
-	if want := (cluster.LogQuery{Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true, App: activity.ObjectOf(f.objects[0])}); f.asked != want {
+	if want := (cluster.LogQuery{
+		Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true,
+		App: activity.ObjectOf(f.objects[0]),
+	}); f.asked != want {
 		t.Errorf("asked for %+v", f.asked)
 	}
 	f.noLog = apierrors.NewNotFound(corev1.Resource("pods"), "p") // deleted since the lookup
 	_, _, next = f.stream(t, "/namespaces/payments/webapps/shop/logs?follow=true")
-	if event := next(); !strings.HasPrefix(event, `end {"reason":"refused"`) || !strings.Contains(event, `"problem":{"title":"Not Found","status":404`) {
+	if event := next(); !strings.HasPrefix(event, `end {"reason":"refused"`) ||
+		!strings.Contains(event, `"problem":{"title":"Not Found","status":404`) {
 		t.Errorf("a refusal is told as %s", event)
 	}
 	f.noRight = &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}
@@ -136,11 +155,13 @@ func TestWhyALogEnds(t *testing.T) {
 		}
 	}
 	for status, err := range map[int]error{
-		403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}, 404: apierrors.NewNotFound(corev1.Resource("pods"), "p"),
+		403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"},
+		404: apierrors.NewNotFound(corev1.Resource("pods"), "p"),
 		429: &podlogs.TooManyReadsError{}, 503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
 	} {
 		got := a.endOf(t.Context(), &podlogs.NoLogError{Cause: err})
-		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status || got.Message != got.Problem.Detail || got.Message == "" {
+		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status ||
+			got.Message != got.Problem.Detail || got.Message == "" {
 			t.Errorf("%v: %+v", err, got)
 		}
 	}

@@ -16,11 +16,13 @@ import (
 var (
 	// always are those of every request with a token: huma validates the query, and a token can lack a username.
 	always = []int{
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable,
 	}
 	readErrors = with(always, http.StatusNotFound)
 	// bodyErrors are those of requests with a body.
-	bodyErrors   = with(readErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	bodyErrors = with(readErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType)
 	createErrors = with(bodyErrors, http.StatusConflict)
 	editErrors   = with(createErrors, http.StatusPreconditionFailed, http.StatusPreconditionRequired)
 	deleteErrors = with(readErrors, http.StatusConflict, http.StatusPreconditionFailed)
@@ -72,7 +74,9 @@ func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 }
 
 func objectResponse(k catalog.Kind, status int, description string) map[string]*huma.Response {
-	return map[string]*huma.Response{strconv.Itoa(status): {Description: description, Content: jsonContent(schemaOf(k))}}
+	return map[string]*huma.Response{
+		strconv.Itoa(status): {Description: description, Content: jsonContent(schemaOf(k))},
+	}
 }
 
 func listResponse(item *huma.Schema) map[string]*huma.Response {
@@ -91,33 +95,43 @@ func requestBody(k catalog.Kind) *huma.RequestBody {
 	}}}
 	return &huma.RequestBody{
 		Required: true, Content: jsonContent(&huma.Schema{AllOf: []*huma.Schema{schemaOf(k), named}}),
-		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed. Of metadata " +
-			"only name, namespace, labels and annotations are taken; anything else, and status, is refused.",
+		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed. Of " +
+			"metadata only name, namespace, labels and annotations are taken; anything else, and status, is refused.",
 	}
 }
 
 func putBody(k catalog.Kind) *huma.RequestBody {
 	return &huma.RequestBody{
 		Required: true, Content: jsonContent(schemaOf(k)),
-		Description: "The object. metadata.name and metadata.namespace may be left out, and must else be those of the URL. To " +
-			"replace an object, what GET answered may be sent back: metadata.uid, if sent, must be that of the object; the " +
+		Description: "The object. metadata.name and metadata.namespace may be left out, and must else be those of " +
+			"the URL. To replace an object, what GET answered may be sent back: metadata.uid, if sent, must be that " +
+			"of the object; the " +
 			"rest of metadata that Kubernetes keeps, and status, are not taken.",
 	}
 }
 
 func patchBody() *huma.RequestBody {
 	texts := &huma.Schema{
-		Type: huma.TypeObject, Nullable: true, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Nullable: true},
+		Type: huma.TypeObject, Nullable: true, AdditionalProperties: &huma.Schema{
+			Type: huma.TypeString, Nullable: true,
+		},
 		Description: "null removes one, or all.",
 	}
 	metadata := &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{"labels": texts, "annotations": texts},
+		Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+			"labels": texts, "annotations": texts,
+		},
 	}
-	spec := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "Fields as in the kind's schema; null removes one."}
+	spec := &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true,
+		Description: "Fields as in the kind's schema; null removes one.",
+	}
 	return &huma.RequestBody{
 		Required: true, Description: "What is to change; the rest stays.",
 		Content: map[string]*huma.MediaType{mergePatch: {Schema: &huma.Schema{
-			Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{"metadata": metadata, "spec": spec},
+			Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+				"metadata": metadata, "spec": spec,
+			},
 		}}},
 	}
 }
@@ -125,7 +139,8 @@ func patchBody() *huma.RequestBody {
 // withStream adds a stream of server-sent events with these names to the responses.
 func withStream(responses map[string]*huma.Response, events ...any) map[string]*huma.Response {
 	responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{
-		Type: huma.TypeObject, Description: "Each event. Comments between them keep the connection open.", Required: []string{"event", "data"},
+		Type: huma.TypeObject, Description: "Each event. Comments between them keep the connection open.",
+		Required: []string{"event", "data"},
 		Properties: map[string]*huma.Schema{
 			"event": {Type: huma.TypeString, Enum: events},
 			"data":  {Type: huma.TypeString, Description: "JSON, on one line; of finished, nothing."},

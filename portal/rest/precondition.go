@@ -42,15 +42,19 @@ func (m PutMatch) creates(ctx context.Context) (bool, error) {
 	switch {
 	case m.IfNoneMatch == "" && m.IfMatch == "":
 		return false, problem(ctx, http.StatusPreconditionRequired,
-			"say what is expected to be there: send If-None-Match: * to create the object, or as If-Match the ETag that GET "+
-				"answered (or *) to replace it", &huma.ErrorDetail{Location: "header.If-Match", Message: "or If-None-Match is required"})
+			"say what is expected to be there: send If-None-Match: * to create the object, or as If-Match the ETag "+
+				"that GET "+
+				"answered (or *) to replace it",
+			&huma.ErrorDetail{Location: "header.If-Match", Message: "or If-None-Match is required"})
 	case m.IfNoneMatch == "":
 		return false, nil
 	case m.IfMatch != "":
-		return false, problem(ctx, http.StatusUnprocessableEntity, "If-Match and If-None-Match contradict each other: send one of them",
+		return false, problem(ctx, http.StatusUnprocessableEntity, "If-Match and If-None-Match contradict each "+
+			"other: send one of them",
 			&huma.ErrorDetail{Location: at, Message: "cannot be sent with If-Match"})
 	case m.IfNoneMatch != "*":
-		return false, problem(ctx, http.StatusUnprocessableEntity, "If-None-Match takes * only, which creates the object",
+		return false, problem(ctx, http.StatusUnprocessableEntity, "If-None-Match takes * only, which creates "+
+			"the object",
 			&huma.ErrorDetail{Location: at, Message: "must be *", Value: m.IfNoneMatch})
 	}
 	return true, nil

@@ -20,7 +20,10 @@ import (
 
 // problem returns a problem document; its instance is the request's ID, as in the log.
 func problem(ctx context.Context, status int, detail string, errs ...*huma.ErrorDetail) *huma.ErrorModel {
-	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs, Instance: instance(ctx)}
+	return &huma.ErrorModel{
+		Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs,
+		Instance: instance(ctx),
+	}
 }
 
 // huma has one process-wide function for the problem documents that it writes itself.
@@ -33,7 +36,8 @@ const unreadable = "cannot read request body"
 // which huma responds 500.
 func refusal(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	if message == unreadable {
-		status, message = http.StatusBadRequest, "the body cannot be read to its end: "+errors.Join(errs...).Error()+"; send it again, whole"
+		status, message = http.StatusBadRequest, "the body cannot be read to its end: "+errors.Join(errs...).Error()+
+			"; send it again, whole"
 		errs = nil
 	}
 	err := huma.NewError(status, message, errs...)
@@ -113,7 +117,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 	case errors.As(err, &tool):
 		return problem(ctx, http.StatusForbidden, tool.Error())
 	case errors.As(err, &reads):
-		return later(problem(ctx, http.StatusTooManyRequests, reads.Error()+"; wait until one of them is done"), retryAfter)
+		return later(problem(ctx, http.StatusTooManyRequests, reads.Error()+"; wait until one of them is done"),
+			retryAfter)
 	case errors.As(err, &changed):
 		return problem(ctx, http.StatusPreconditionFailed,
 			changed.Error()+"; get it again, and send the change with the ETag that it has by then")
@@ -131,7 +136,8 @@ func fromOperator(ctx context.Context, e *cluster.PersonError) error {
 	p := problem(ctx, e.Status, e.Detail)
 	switch e.Status {
 	case http.StatusUnauthorized:
-		return huma.ErrorWithHeaders(p, http.Header{"WWW-Authenticate": {`Bearer realm="portico", error="invalid_token"`}})
+		return huma.ErrorWithHeaders(
+			p, http.Header{"WWW-Authenticate": {`Bearer realm="portico", error="invalid_token"`}})
 	case http.StatusServiceUnavailable:
 		return later(p, retryAfter)
 	case http.StatusTooManyRequests:
@@ -148,7 +154,8 @@ func later(p huma.StatusError, seconds int) error {
 // unavailable returns a 503 with the API server's Retry-After, or the default.
 func (a *API) unavailable(ctx context.Context, err error, seconds int) error {
 	a.log.ErrorContext(ctx, "Kubernetes does not answer", "error", err, "requestID", auth.RequestID(ctx))
-	return later(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"), max(seconds, retryAfter))
+	return later(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"),
+		max(seconds, retryAfter))
 }
 
 // fromStatus returns the API server's error for the caller's own request: its message is about the caller's object.
@@ -168,8 +175,10 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	case apierrors.IsRequestEntityTooLargeError(err):
 		return problem(ctx, http.StatusRequestEntityTooLarge, "the object is too large")
 	case apierrors.IsAlreadyExists(err):
-		return problem(ctx, http.StatusConflict, s.Message+"; choose another name, or change the one that is there with PUT or PATCH")
-	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsInvalid(err):
+		return problem(ctx, http.StatusConflict, s.Message+"; choose another name, or change the one that is there "+
+			"with PUT or PATCH")
+	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsConflict(err),
+		apierrors.IsInvalid(err):
 		return problem(ctx, int(s.Code), catalog.QuotaWords(s.Message))
 	}
 	a.log.ErrorContext(ctx, "unexpected answer of Kubernetes", "error", err, "requestID", auth.RequestID(ctx))

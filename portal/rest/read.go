@@ -99,7 +99,8 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	}
 	get := huma.Operation{
 		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
-		Summary: "Get one " + k.Name, Responses: withWatch(objectResponse(k, http.StatusOK, "The object")), Errors: readErrors,
+		Summary: "Get one " + k.Name, Responses: withWatch(objectResponse(k, http.StatusOK, "The object")),
+		Errors:      readErrors,
 		Description: watchWords,
 	}
 	events := huma.Operation{
@@ -107,7 +108,9 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 		Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
 	}
 	if !k.Namespaced {
-		huma.Register(api, list, func(ctx context.Context, in *ListQuery) (*listed, error) { return a.list(ctx, k, "", *in) })
+		huma.Register(api, list, func(ctx context.Context, in *ListQuery) (*listed, error) {
+			return a.list(ctx, k, "", *in)
+		})
 		huma.Register(api, get, func(ctx context.Context, in *namedInput) (*answered, error) {
 			return a.get(ctx, ref(k, "", in.Name), in.GetOptions)
 		})

@@ -27,7 +27,9 @@ import (
 func TestErrorsBecomeProblems(t *testing.T) {
 	buckets := schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
 	status := func(code int32, reason metav1.StatusReason) error {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: reason, Message: "etcd at 10.0.0.7 says no"}}
+		return &apierrors.StatusError{
+			ErrStatus: metav1.Status{Code: code, Reason: reason, Message: "etcd at 10.0.0.7 says no"},
+		}
 	}
 	for _, c := range []struct {
 		reason string
@@ -40,7 +42,8 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you are not allowed to get s3buckets", ""},
 		{
 			"too many logs at once", fmt.Errorf("x: %w", &podlogs.TooManyReadsError{}), 429,
-			"4 logs are being read for you already, and there can be no more at a time; wait until one of them is done", "2",
+			"4 logs are being read for you already, and there can be no more at a time; wait until one of them is done",
+			"2",
 		},
 		{"changed", &cluster.ChangedError{Resource: "s3buckets", Name: "logs"}, 412, "somebody else", ""},
 		{"unavailable", &cluster.UnavailableError{Doing: "asking 10.0.0.7", Cause: errors.New("x")}, 503, "try again", "2"},
@@ -73,7 +76,8 @@ func TestErrorsBecomeProblems(t *testing.T) {
 				t.Errorf("told %q, logged %q", p.Detail, log.String())
 			}
 			var headers huma.HeadersError
-			if errors.As(err, &headers) != (c.retry != "") || (c.retry != "" && headers.GetHeaders().Get("Retry-After") != c.retry) {
+			if errors.As(err, &headers) != (c.retry != "") ||
+				(c.retry != "" && headers.GetHeaders().Get("Retry-After") != c.retry) {
 				t.Errorf("headers of %v", err)
 			}
 		})
@@ -81,27 +85,32 @@ func TestErrorsBecomeProblems(t *testing.T) {
 }
 
 func TestFieldErrorsHaveTheirPlace(t *testing.T) {
-	err := invalid(t.Context(), catalog.FieldErrors{{Field: "spec.bucketName", Message: "too short", Value: "a"}, {Message: "no"}})
+	err := invalid(t.Context(), catalog.FieldErrors{{Field: "spec.bucketName", Message: "too short", Value: "a"}, {
+		Message: "no",
+	}})
 	var p *huma.ErrorModel
 	if !errors.As(err, &p) || p.Status != 422 || p.Detail != "the request is not valid: spec.bucketName: too short" {
 		t.Fatalf("%+v", p)
 	}
-	if *p.Errors[0] != (huma.ErrorDetail{Location: "body.spec.bucketName", Message: "too short", Value: "a"}) || p.Errors[1].Location != "body" {
+	if *p.Errors[0] != (huma.ErrorDetail{Location: "body.spec.bucketName", Message: "too short", Value: "a"}) ||
+		p.Errors[1].Location != "body" {
 		t.Errorf("%+v %+v", p.Errors[0], p.Errors[1])
 	}
 }
 
 func TestProblemsNameTheRequest(t *testing.T) {
-	h := auth.Record(slog.New(slog.DiscardHandler), nowZero, nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		WriteProblem(w, r, http.StatusTeapot, "short and stout")
-	}))
+	h := auth.Record(slog.New(slog.DiscardHandler), nowZero, nil)(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			WriteProblem(w, r, http.StatusTeapot, "short and stout")
+		}))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
 	var p huma.ErrorModel
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatal(err)
 	}
-	if p.Instance != "urn:portico:request:"+w.Header().Get("X-Request-Id") || p.Title != "I'm a teapot" || w.Header().Get("Content-Type") != "application/problem+json" {
+	if p.Instance != "urn:portico:request:"+w.Header().Get("X-Request-Id") || p.Title != "I'm a teapot" ||
+		w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%+v %v", p, w.Header())
 	}
 }
@@ -123,7 +132,9 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(onlyKinds{kinds: kinds}, auth.NewBearer(provider, nil, nil, fixedClock{}, slog.New(slog.DiscardHandler)), nil, slog.New(slog.DiscardHandler))
+	h, err := New(onlyKinds{kinds: kinds},
+		auth.NewBearer(provider, nil, nil, fixedClock{}, slog.New(slog.DiscardHandler)), nil,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +144,10 @@ func TestDocument(t *testing.T) {
 	if err := json.Indent(&pretty, w.Body.Bytes(), "", " "); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"operationId": "createS3Bucket"`, `"$ref": "#/components/schemas/S3Bucket"`, `"kmsKeyID"`, `"bearer"`} {
+	for _, want := range []string{
+		`"operationId": "createS3Bucket"`, `"$ref": "#/components/schemas/S3Bucket"`,
+		`"kmsKeyID"`, `"bearer"`,
+	} {
 		if !strings.Contains(pretty.String(), want) {
 			t.Errorf("no %s in the document", want)
 		}

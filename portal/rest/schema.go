@@ -63,7 +63,10 @@ func closeObjects(schema map[string]any) {
 // metaSchema returns the schema of metadata.
 func metaSchema() *huma.Schema {
 	texts := func(what string) *huma.Schema {
-		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}, Description: what}
+		return &huma.Schema{
+			Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString},
+			Description: what,
+		}
 	}
 	kept := func(kind string) *huma.Schema { return &huma.Schema{Type: kind, ReadOnly: true} }
 	when := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "date-time", ReadOnly: true} }
@@ -73,7 +76,8 @@ func metaSchema() *huma.Schema {
 	whole := &huma.Schema{Type: huma.TypeInteger, Format: "int64", ReadOnly: true}
 	return &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: false,
-		Description: "Users write name, namespace, labels and annotations; the rest is managed by Kubernetes and Portico.",
+		Description: "Users write name, namespace, labels and annotations; the rest is managed by Kubernetes and " +
+			"Portico.",
 		Properties: map[string]*huma.Schema{
 			"name":        {Type: huma.TypeString, Pattern: orNothing(subdomainPattern), MaxLength: new(maxSubdomain), Description: "Unique among the objects of its kind in its namespace."},
 			"namespace":   {Type: huma.TypeString, Description: "That of the URL."},
@@ -81,7 +85,8 @@ func metaSchema() *huma.Schema {
 			"annotations": texts("For people and tools."),
 			"uid":         kept(huma.TypeString), "resourceVersion": kept(huma.TypeString), "generation": whole,
 			"creationTimestamp": when(), "deletionTimestamp": when(), "deletionGracePeriodSeconds": whole,
-			"generateName": kept(huma.TypeString), "finalizers": list(huma.TypeString), "ownerReferences": list(huma.TypeObject),
+			"generateName": kept(huma.TypeString), "finalizers": list(huma.TypeString),
+			"ownerReferences": list(huma.TypeObject),
 		},
 	}
 }
@@ -94,7 +99,9 @@ func describeProblems(s *huma.Schema) {
 	s.Properties["instance"].Examples = []any{"urn:portico:request:3f2a5c1be0d94d6f"}
 	s.Properties["status"].Examples = []any{http.StatusUnprocessableEntity}
 	s.Properties["title"].Examples = []any{http.StatusText(http.StatusUnprocessableEntity)}
-	s.Properties["detail"].Examples = []any{"the request is not valid: spec.versioning: choose one of: Enabled, Suspended"}
+	s.Properties["detail"].Examples = []any{
+		"the request is not valid: spec.versioning: choose one of: Enabled, Suspended",
+	}
 }
 
 // succeeds replaces the headers of a successful response: huma adds them to one status only.
@@ -114,7 +121,10 @@ func succeeds(op *huma.Operation, status int, r *huma.Response) {
 			"Location": text("Path of the object.", true), "ETag": text(version, true), "Warning": text(warning, false),
 		}
 	case op.Method == http.MethodPut || op.Method == http.MethodPatch:
-		r.Headers = map[string]*huma.Param{"ETag": text(version+" Absent after a dry run.", false), "Warning": text(warning, false)}
+		r.Headers = map[string]*huma.Param{
+			"ETag":    text(version+" Absent after a dry run.", false),
+			"Warning": text(warning, false),
+		}
 	case op.Method == http.MethodPost || op.Method == http.MethodDelete:
 		r.Headers = map[string]*huma.Param{"Warning": text(warning, false)}
 	}

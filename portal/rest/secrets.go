@@ -67,36 +67,47 @@ type secretUse struct {
 	Effect string `json:"effect" doc:"When the object takes a new value."`
 }
 
-const secretWords = "It runs with the caller's own rights to `secretvalues.portico.dev` in Kubernetes, which the operator asks for, and touches only Secrets of type Opaque with the label " +
-	operatorapi.LabelSecretValues + "=" + operatorapi.SecretValues + ". It is for people: tokens of ServiceAccounts are refused."
+const secretWords = "It runs with the caller's own rights to `secretvalues.portico.dev` in Kubernetes, which the " +
+	"operator asks for, and touches only Secrets of type Opaque with the label " +
+	operatorapi.LabelSecretValues + "=" + operatorapi.SecretValues + ". It is for people: tokens of ServiceAccounts " +
+	"are refused."
 
 // secretErrors are the operator's statuses; 501 if it does not handle Secrets.
 var (
 	secretErrors       = with(always, http.StatusNotFound, http.StatusConflict, http.StatusNotImplemented)
-	secretChangeErrors = with(secretErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	secretChangeErrors = with(secretErrors, http.StatusBadRequest, http.StatusRequestTimeout,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 )
 
 func (a *API) registerSecrets(api huma.API) {
 	base := "/namespaces/{namespace}/secrets"
 	huma.Register(api, huma.Operation{
 		OperationID: "listSecrets", Method: http.MethodGet, Path: base, Tags: []string{general}, Errors: secretErrors,
-		Summary: "List the Secrets whose values people set, without values", Description: secretWords + " It takes the right to list or to update secretvalues.",
+		Summary: "List the Secrets whose values people set, without values", Description: secretWords +
+			" It takes the right to list or to update secretvalues.",
 	}, a.listSecrets)
 	one := huma.Operation{
-		OperationID: "setSecret", Method: http.MethodPatch, Path: base + "/{name}", Tags: []string{general}, Errors: secretChangeErrors,
-		Summary: "Set and remove values of a Secret", MaxBodyBytes: maxBody, SkipValidateBody: true, Metadata: map[string]any{changed: "secrets"},
+		OperationID: "setSecret", Method: http.MethodPatch, Path: base + "/{name}", Tags: []string{general},
+		Errors:  secretChangeErrors,
+		Summary: "Set and remove values of a Secret", MaxBodyBytes: maxBody, SkipValidateBody: true,
+		Metadata:    map[string]any{changed: "secrets"},
 		Middlewares: huma.Middlewares{wantType(mergePatch)},
-		Description: secretWords + " Keys that are not named stay. A Secret that does not exist is created. It takes the right to update secretvalues, or to create them.",
+		Description: secretWords + " Keys that are not named stay. A Secret that does not exist is created. It takes " +
+			"the right to update secretvalues, or to create them.",
 	}
 	described := schemaOfSecret(api)
-	one.Responses = map[string]*huma.Response{"200": {Description: "Set; as it is now", Content: jsonContent(described)}}
+	one.Responses = map[string]*huma.Response{
+		"200": {Description: "Set; as it is now", Content: jsonContent(described)},
+	}
 	huma.Register(api, one, a.setSecret)
 	api.OpenAPI().Paths[base+"/{name}"].Patch.RequestBody = secretBody() // huma describes a raw body as a string
 	huma.Register(api, huma.Operation{
-		OperationID: "deleteSecret", Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{general}, Errors: secretErrors,
+		OperationID: "deleteSecret", Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{general},
+		Errors:   secretErrors,
 		Metadata: map[string]any{changed: "secrets"}, DefaultStatus: http.StatusOK,
 		Responses: map[string]*huma.Response{"200": {Description: "Gone; as it was", Content: jsonContent(described)}},
-		Summary:   "Delete a Secret whose values people set", Description: secretWords + " What is in use is refused (409) without confirm. It takes the right to update secretvalues.",
+		Summary:   "Delete a Secret whose values people set", Description: secretWords +
+			" What is in use is refused (409) without confirm. It takes the right to update secretvalues.",
 	}, a.deleteSecret)
 }
 
@@ -106,7 +117,8 @@ func schemaOfSecret(api huma.API) *huma.Schema {
 
 func secretBody() *huma.RequestBody {
 	return &huma.RequestBody{
-		Required: true, Description: "What is to change; other keys stay. 1 MiB at most, and so the values of a Secret together.",
+		Required: true, Description: "What is to change; other keys stay. 1 MiB at most, and so the values of a " +
+			"Secret together.",
 		Content: map[string]*huma.MediaType{mergePatch: {Schema: &huma.Schema{
 			Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
 				"values": {
@@ -124,7 +136,10 @@ func secretBody() *huma.RequestBody {
 
 func (a *API) listSecrets(ctx context.Context, in *secretsInput) (*secretsOutput, error) {
 	if !isNamespace(in.Namespace) {
-		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "list", Resource: operatorapi.ValuesResource, Namespace: in.Namespace})
+		return nil, a.fail(ctx, &cluster.ForbiddenError{
+			Verb: "list", Resource: operatorapi.ValuesResource,
+			Namespace: in.Namespace,
+		})
 	}
 	all, err := a.cluster.Secrets(ctx, caller(ctx), in.Namespace)
 	if err != nil {
@@ -167,10 +182,13 @@ func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretO
 // right.
 func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 	if !isNamespace(in.Namespace) {
-		return a.fail(ctx, &cluster.ForbiddenError{Verb: verb, Resource: operatorapi.ValuesResource, Namespace: in.Namespace})
+		return a.fail(ctx, &cluster.ForbiddenError{
+			Verb: verb, Resource: operatorapi.ValuesResource, Namespace: in.Namespace,
+		})
 	}
 	if !isObjectName(in.Name) {
-		return problem(ctx, http.StatusUnprocessableEntity, "no Secret can have this name: use small letters, digits, - and .",
+		return problem(ctx, http.StatusUnprocessableEntity, "no Secret can have this name: use small letters, "+
+			"digits, - and .",
 			&huma.ErrorDetail{Location: "path.name", Message: "is not the name of a Secret"})
 	}
 	return nil
@@ -180,7 +198,8 @@ func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 func changeOf(body []byte) (change operatorapi.SecretChange, why string) {
 	var said map[string]map[string]*string
 	if json.Unmarshal(body, &said) != nil {
-		return change, `want {"values": {"KEY": "VALUE"}}, where null instead of a value removes a key; the body is not repeated here`
+		return change,
+			`want {"values": {"KEY": "VALUE"}}, where null instead of a value removes a key; the body is not repeated here`
 	}
 	change.Set = map[string][]byte{}
 	for part, values := range said {
@@ -263,10 +282,13 @@ func (a *API) registerReveal(api huma.API, k catalog.Kind) {
 		return
 	}
 	huma.Register(api, huma.Operation{
-		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal", Tags: []string{k.Name}, Errors: secretErrors,
+		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal",
+		Tags: []string{k.Name}, Errors: secretErrors,
 		Summary: "Show the password in the connection details of one " + k.Name, DefaultStatus: http.StatusOK,
-		Description: "Of a database it is the password of a user of the caller's own, which reads, and for owners writes; it is created when it is asked for, and dropped 24 " +
-			"hours after it was asked for last. Other passwords take the right to get the object's binding Secret. The token must be five minutes old at most. The operator's audit log records that the caller was shown it, and by an Event about " +
+		Description: "Of a database it is the password of a user of the caller's own, which reads, and for owners " +
+			"writes; it is created when it is asked for, and dropped 24 hours after it was asked for last. Other " +
+			"passwords take the right to get the object's binding Secret. The token must be five minutes old at " +
+			"most. The operator's audit log records that the caller was shown it, and by an Event about " +
 			"the object. It is for people: tokens of ServiceAccounts are refused.",
 	}, func(ctx context.Context, in *revealInput) (*revealOutput, error) {
 		return a.reveal(ctx, ref(k, in.Namespace, in.Name), in.Master)
@@ -282,7 +304,8 @@ func (a *API) reveal(ctx context.Context, of cluster.Ref, master bool) (*revealO
 		return nil, a.fail(ctx, err)
 	}
 	return &revealOutput{CacheControl: "no-store, no-transform", Body: password{
-		Password: got.Password, Username: got.Username, Host: got.Host, Port: got.Port, Database: got.Database, Type: got.Type,
+		Password: got.Password, Username: got.Username, Host: got.Host, Port: got.Port, Database: got.Database,
+		Type:   got.Type,
 		Access: got.Access, ExpiresAt: got.ExpiresAt,
 	}}, nil
 }

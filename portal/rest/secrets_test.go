@@ -38,12 +38,16 @@ func (a *agent) Secrets(_ context.Context, _ auth.Identity, namespace string) (o
 	return operatorapi.SecretList{Items: []operatorapi.Secret{keptSecret}}, a.errand("list %s", namespace)
 }
 
-func (a *agent) SetSecret(_ context.Context, _ auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error) {
+func (a *agent) SetSecret(_ context.Context, _ auth.Identity, namespace, name string, change operatorapi.SecretChange) (
+	operatorapi.Secret, error,
+) {
 	a.change = change
 	return keptSecret, a.errand("set %s/%s", namespace, name)
 }
 
-func (a *agent) DeleteSecret(_ context.Context, _ auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error) {
+func (a *agent) DeleteSecret(_ context.Context, _ auth.Identity, namespace, name, confirm string) (
+	operatorapi.Secret, error,
+) {
 	return keptSecret, a.errand("delete %s/%s %s", namespace, name, confirm)
 }
 
@@ -52,7 +56,8 @@ func (a *agent) Reveal(_ context.Context, _ auth.Identity, of cluster.Ref, maste
 	if master {
 		what = "the master of " + what
 	}
-	return operatorapi.Password{Password: "p4ss", Host: "db.example"}, a.errand("reveal %s %s/%s", what, of.Namespace, of.Name)
+	return operatorapi.Password{Password: "p4ss", Host: "db.example"},
+		a.errand("reveal %s %s/%s", what, of.Namespace, of.Name)
 }
 
 const secretsOfTeam = "/namespaces/payments/secrets"
@@ -78,7 +83,8 @@ func TestValuesAreSetAndNeverShown(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
 			w := f.call("PATCH", secretsOfTeam+"/shop", c.body, merge...)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "v4lue") {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) ||
+				strings.Contains(w.Body.String(), "v4lue") {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}
 			if c.set != "" && (fmt.Sprintf("%s", f.change.Set) != c.set || !slices.Equal(f.change.Remove, c.removed)) {
@@ -107,14 +113,19 @@ func TestWhatTheOperatorSaysIsHandedOn(t *testing.T) {
 		if w.Code != http.StatusOK || !slices.Equal(f.errands, []string{c.asked}) {
 			t.Errorf("%s %s: %d %s, asked %v", c.method, c.path, w.Code, w.Body, f.errands)
 		}
-		if c.method == "POST" && (w.Header().Get("Cache-Control") != "no-store, no-transform" || !strings.Contains(w.Body.String(), `"password":"p4ss"`)) {
+		if c.method == "POST" && (w.Header().Get("Cache-Control") != "no-store, no-transform" ||
+			!strings.Contains(w.Body.String(), `"password":"p4ss"`)) {
 			t.Errorf("the password comes with %v as %s", w.Header(), w.Body)
 		}
-		for status, header := range map[int]string{401: "WWW-Authenticate", 403: "", 404: "", 409: "", 413: "", 422: "", 429: "Retry-After", 501: "", 503: "Retry-After"} {
+		for status, header := range map[int]string{
+			401: "WWW-Authenticate", 403: "", 404: "", 409: "", 413: "", 422: "",
+			429: "Retry-After", 501: "", 503: "Retry-After",
+		} {
 			f := newFake(t)
 			f.says = &cluster.PersonError{Status: status, Detail: "the operator says so"}
 			w := f.call(c.method, c.path, c.body, c.headers...)
-			if w.Code != status || !strings.Contains(w.Body.String(), "the operator says so") || header != "" && w.Header().Get(header) == "" {
+			if w.Code != status || !strings.Contains(w.Body.String(), "the operator says so") ||
+				header != "" && w.Header().Get(header) == "" {
 				t.Errorf("%s %s: %d %v %s, want %d", c.method, c.path, w.Code, w.Header(), w.Body, status)
 			}
 			if strings.Contains(w.Body.String(), "p4ss") {
@@ -126,9 +137,11 @@ func TestWhatTheOperatorSaysIsHandedOn(t *testing.T) {
 
 func TestNamesThatNoSecretCanHave(t *testing.T) {
 	for path, status := range map[string]int{
-		"GET /namespaces/UPPER/secrets": 403, "DELETE /namespaces/UPPER/secrets/a": 403, "DELETE " + secretsOfTeam + "/UPPER": 422,
-		"POST /namespaces/payments/rdsinstances/UPPER/reveal": 403, "POST /namespaces/UPPER/rdsinstances/db/reveal": 403,
-		"POST /namespaces/payments/webapps/shop/reveal": 404,
+		"GET /namespaces/UPPER/secrets": 403, "DELETE /namespaces/UPPER/secrets/a": 403, "DELETE " + secretsOfTeam +
+			"/UPPER": 422,
+		"POST /namespaces/payments/rdsinstances/UPPER/reveal": 403,
+		"POST /namespaces/UPPER/rdsinstances/db/reveal":       403,
+		"POST /namespaces/payments/webapps/shop/reveal":       404,
 	} {
 		f := newFake(t)
 		method, at, _ := strings.Cut(path, " ")

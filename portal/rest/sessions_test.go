@@ -72,7 +72,8 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 			w := f.call("DELETE", c.path, "")
 			wantProblem(t, w, c.status)
 			var p struct{ Detail string }
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || !strings.Contains(p.Detail, c.detail) || location(t, w) != c.at || len(f.ends) > 0 {
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || !strings.Contains(p.Detail, c.detail) ||
+				location(t, w) != c.at || len(f.ends) > 0 {
 				t.Errorf("%s at %q, ended %q", w.Body, location(t, w), f.ends)
 			}
 		})

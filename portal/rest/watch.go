@@ -27,11 +27,15 @@ type Watch struct {
 }
 
 // watchWords describe the stream in the document.
-const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, a platform admin ends the sessions of its user, or the right to see one of the kinds is lost or gained. " +
-	"Events: snapshot, one or more, with {\"items\":[…]}, and on the last \"complete\":true and \"forbidden\", as in lists; " +
+const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, a " +
+	"platform admin ends the sessions of its user, or the right to see one of the kinds is lost or gained. Events: " +
+	"snapshot, one or more, with {\"items\":[…]}, and on the last \"complete\":true and \"forbidden\", as in " +
+	"lists; " +
 	"changed, with an object that is new or another " +
-	"one; deleted, with {\"kind\",\"namespace\",\"name\",\"uid\",\"reason\"}, where reason is gone (it is no more), unmatched (it no " +
-	"longer matches the filters) or forbidden (it may no longer be seen). Changes within 300 ms are sent together. Comments keep the " +
+	"one; deleted, with {\"kind\",\"namespace\",\"name\",\"uid\",\"reason\"}, where reason is gone (it is no more), " +
+	"unmatched (it no " +
+	"longer matches the filters) or forbidden (it may no longer be seen). Changes within 300 ms are sent together. " +
+	"Comments keep the " +
 	"connection open. After a break, connect again: there is a new snapshot."
 
 // wholly refuses parameters that would select a page of a stream.
@@ -139,7 +143,8 @@ func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 	if tooMany, ok := errors.AsType[*sse.TooManyError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(streamRetry))
 		writeProblem(w, r, http.StatusTooManyRequests,
-			fmt.Sprintf("you have %d streams open, and there can be no more at a time: end one of them first", tooMany.Open))
+			fmt.Sprintf("you have %d streams open, and there can be no more at a time: end one of them first",
+				tooMany.Open))
 		return
 	}
 	if ended := s.Alive(ctx); ended != nil {

@@ -65,7 +65,13 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 	}{
 		{"nothing is another one", Filter{}, false, func(*fakeCluster) {}, []cluster.Change{there}, false, ""},
 		{"a new version", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{there, there}, false, "changed logs"},
-		{"events only", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{{Kind: "s3buckets", Namespace: "payments", Name: "logs", Events: true}}, false, ""},
+		{
+			"events only",
+			Filter{},
+			false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") },
+			[]cluster.Change{{Kind: "s3buckets", Namespace: "payments", Name: "logs", Events: true}},
+			false, "",
+		},
 		{"another namespace", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{of("s3buckets", "search")}, false, ""},
 		{"another kind", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{of("sqsqueues", "payments")}, false, ""},
 		{"too many to keep", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, nil, true, "changed logs"},
@@ -75,9 +81,14 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 		{"it stops matching", Filter{Status: "ready"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "deleted logs unmatched"},
 		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "changed logs"},
 		{"it never matches", Filter{Search: "x"}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{there}, false, ""},
-		{"changes are lost, and with them the right in one namespace", Filter{}, true, func(f *fakeCluster) { f.denied = []string{"list payments"} }, nil, true, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
+		{"changes are lost, and with them the right in one namespace", Filter{}, true, func(f *fakeCluster) {
+			f.denied = []string{"list payments"}
+		}, nil, true, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
 		{"changes are lost, and one is no more", Filter{}, true, func(f *fakeCluster) { f.objects = f.objects[1:] }, nil, true, "deleted logs gone"},
-		{"one namespace among others can be seen no more", Filter{}, true, func(f *fakeCluster) { f.denied = []string{"list payments"} }, []cluster.Change{there}, false, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
+		{"one namespace among others can be seen no more", Filter{}, true, func(f *fakeCluster) {
+			f.denied = []string{"list payments"}
+		}, []cluster.Change{there}, false, "deleted archive forbidden, deleted logs forbidden, deleted media " +
+			"forbidden"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			f := several(t)
@@ -168,7 +179,8 @@ func TestListsAndObjectsCanBeWatched(t *testing.T) {
 	} {
 		f := several(t)
 		status, kind, next := f.stream(t, path)
-		if got := next(); status != 200 || kind != "text/event-stream" || !strings.HasPrefix(got, "snapshot {") || !strings.Contains(got, first) || !strings.Contains(got, `"complete":true`) {
+		if got := next(); status != 200 || kind != "text/event-stream" || !strings.HasPrefix(got, "snapshot {") ||
+			!strings.Contains(got, first) || !strings.Contains(got, `"complete":true`) {
 			t.Errorf("%s: %d %s begins with %s", path, status, kind, got)
 		}
 	}
@@ -179,7 +191,8 @@ func TestListsAndObjectsCanBeWatched(t *testing.T) {
 	f.objects = slices.Clone(f.objects[1:])
 	f.feed.mu.Unlock()
 	f.feed.tell(false, cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
-	if got, want := next(), `deleted {"uid":"u","kind":"S3Bucket","namespace":"payments","name":"logs","reason":"gone"}`; got != want {
+	if got, want := next(),
+		`deleted {"uid":"u","kind":"S3Bucket","namespace":"payments","name":"logs","reason":"gone"}`; got != want {
 		t.Errorf("tells %s, want %s", got, want)
 	}
 }

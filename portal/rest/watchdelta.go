@@ -51,7 +51,9 @@ func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace
 }
 
 // leave adds the event that an object left the view, which may still exist without matching.
-func (w *watching) leave(ctx context.Context, s sent, there bool, why func(context.Context, sent) (string, error)) error {
+func (w *watching) leave(ctx context.Context, s sent, there bool, why func(context.Context, sent) (
+	string, error),
+) error {
 	reason := reasonUnmatched
 	if !there {
 		var err error

@@ -36,7 +36,8 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 			Items    []unstructured.Unstructured
 			Complete bool
 		}
-		if err := json.Unmarshal([]byte(parts[0].Text), &got); err != nil || parts[0].Event != "snapshot" || got.Complete != (i == 2) {
+		if err := json.Unmarshal([]byte(parts[0].Text), &got); err != nil || parts[0].Event != "snapshot" ||
+			got.Complete != (i == 2) {
 			t.Errorf("message %d is %s, complete %v, %v", i, parts[0].Event, got.Complete, err)
 		}
 		for _, o := range got.Items {
@@ -81,12 +82,14 @@ func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
 	f := several(t)
 	f.denied = []string{"list payments sqsqueues"}
 	w := f.call("GET", "/resources?namespace=payments", "")
-	if got := listOf(t, w.Body.Bytes()); w.Code != 200 || len(got.Items) != 3 || !slices.Equal(got.Forbidden, []string{"sqsqueues"}) {
+	if got := listOf(t, w.Body.Bytes()); w.Code != 200 || len(got.Items) != 3 ||
+		!slices.Equal(got.Forbidden, []string{"sqsqueues"}) {
 		t.Errorf("%d %d objects without %v", w.Code, len(got.Items), got.Forbidden)
 	}
 	wantProblem(t, f.call("GET", "/resources?namespace=payments&kind=sqsqueues", ""), 403)
 	_, _, next := f.stream(t, "/resources?namespace=payments&watch=true")
-	if got := next(); !strings.HasPrefix(got, "snapshot ") || !strings.HasSuffix(got, `"complete":true,"forbidden":["sqsqueues"]}`) {
+	if got := next(); !strings.HasPrefix(got, "snapshot ") ||
+		!strings.HasSuffix(got, `"complete":true,"forbidden":["sqsqueues"]}`) {
 		t.Errorf("the stream begins with %s", got)
 	}
 	s := startWatching(t, f, Filter{}, view{kinds: f.kinds.Requestable(), namespace: "payments"})
@@ -100,7 +103,8 @@ func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
 	}
 	f.feed.tell(false, cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
 	parts, err := s.render(t.Context())
-	if got, want := tellings(t, parts), "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"; err != nil || got != want {
+	if got, want := tellings(t, parts), "deleted archive forbidden, deleted logs forbidden, deleted media "+
+		"forbidden"; err != nil || got != want {
 		t.Errorf("tells %q, %v, want %q", got, err, want)
 	}
 	f.denied = []string{"list payments"}

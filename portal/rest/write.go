@@ -69,20 +69,24 @@ type deleteOutput struct {
 func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	base := basePath(k)
 	created := objectResponse(k, http.StatusCreated, "Created; with dryRun the answer is 200 and nothing is kept")
-	created["200"] = objectResponse(k, http.StatusOK, "With dryRun: the object as it would be, defaults filled in")["200"]
+	created["200"] = objectResponse(k, http.StatusOK, "With dryRun: the object as it would be, defaults "+
+		"filled in")["200"]
 	create := huma.Operation{
-		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name}, Metadata: changes(k),
-		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
+		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
+		Metadata: changes(k),
+		Summary:  "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
 		SkipValidateBody: true, // the API server validates, and its errors say more
 		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: createErrors,
 	}
 	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object while its finalizers run")
 	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
 	remove := huma.Operation{
-		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
-		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
-		Description: "Deletes the object that exists now, by its UID: a namesake made in the meantime stays (409). What is " +
-			"in use is refused, and names its users; so is what asks for a confirmation, without confirm (403).",
+		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name},
+		Metadata: changes(k),
+		Summary:  "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
+		Description: "Deletes the object that exists now, by its UID: a namesake made in the meantime stays (409). " +
+			"What is in use is refused, and names its users; so is what asks for a confirmation, without " +
+			"confirm (403).",
 	}
 	if k.Namespaced {
 		huma.Register(api, create, func(ctx context.Context, in *createInput) (*writeOutput, error) {
@@ -92,7 +96,9 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 			return a.delete(ctx, ref(k, in.Namespace, in.Name), in.DeleteOptions)
 		})
 	} else {
-		huma.Register(api, create, func(ctx context.Context, in *CreateOptions) (*writeOutput, error) { return a.create(ctx, k, "", *in) })
+		huma.Register(api, create, func(ctx context.Context, in *CreateOptions) (*writeOutput, error) {
+			return a.create(ctx, k, "", *in)
+		})
 		huma.Register(api, remove, func(ctx context.Context, in *deleteNamedInput) (*deleteOutput, error) {
 			return a.delete(ctx, ref(k, "", in.Name), in.DeleteOptions)
 		})
@@ -181,9 +187,13 @@ func elsewhere(obj *unstructured.Unstructured, namespace string) catalog.FieldEr
 	case ns == "" || ns == namespace:
 		return nil
 	case namespace == "":
-		return catalog.FieldErrors{{Field: "metadata.namespace", Value: ns, Message: "must be left out: " + obj.GetKind() + " belongs to no namespace"}}
+		return catalog.FieldErrors{
+			{Field: "metadata.namespace", Value: ns, Message: "must be left out: " + obj.GetKind() +
+				" belongs to no namespace"},
+		}
 	}
-	return catalog.FieldErrors{{Field: "metadata.namespace", Value: ns, Message: "is not the namespace of the URL, " + namespace}}
+	return catalog.FieldErrors{{Field: "metadata.namespace", Value: ns, Message: "is not the namespace of the URL, " +
+		namespace}}
 }
 
 // delete checks the right to delete first, so that a viewer learns which right is missing.
@@ -197,11 +207,14 @@ func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*d
 		return nil, a.fail(ctx, err)
 	}
 	if in.Confirm != "" && in.Confirm != ref.Name {
-		return nil, problem(ctx, http.StatusUnprocessableEntity, fmt.Sprintf("confirm is %q, and the object is called %s; nothing was deleted", in.Confirm, ref.Name))
+		return nil, problem(ctx, http.StatusUnprocessableEntity,
+			fmt.Sprintf("confirm is %q, and the object is called %s; nothing was deleted", in.Confirm, ref.Name))
 	}
-	left, err := a.cluster.Delete(ctx, id, ref, cluster.Seen{UID: live.GetUID(), ETag: in.etag(), Confirmed: in.Confirm}, in.dry())
+	left, err := a.cluster.Delete(
+		ctx, id, ref, cluster.Seen{UID: live.GetUID(), ETag: in.etag(), Confirmed: in.Confirm}, in.dry())
 	if cluster.AsksToConfirm(err) {
-		return nil, problem(ctx, http.StatusForbidden, err.Error()+". Over REST, send the query parameter confirm="+ref.Name)
+		return nil, problem(ctx, http.StatusForbidden, err.Error()+". Over REST, send the query parameter confirm="+
+			ref.Name)
 	}
 	if err != nil {
 		return nil, a.fail(ctx, err)

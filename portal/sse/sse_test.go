@@ -119,7 +119,8 @@ func TestSnapshotThenOnlyWhatChanged(t *testing.T) {
 		p := &page{parts: []Part{part("counts", "<b>1</b>"), part("status", "<i>\n</i>")}}
 		s, done, cancel := watch(t, p)
 		got := s.take()
-		if !strings.HasPrefix(got, "data: <hx-partial hx-target=\"#counts\"") || !strings.Contains(got, "<i>\ndata: </i>") {
+		if !strings.HasPrefix(got, "data: <hx-partial hx-target=\"#counts\"") ||
+			!strings.Contains(got, "<i>\ndata: </i>") {
 			t.Errorf("the snapshot is %q", got)
 		}
 		for n := range 50 { // a burst is one message
@@ -131,7 +132,8 @@ func TestSnapshotThenOnlyWhatChanged(t *testing.T) {
 		time.Sleep(settle)
 		synctest.Wait()
 		got = s.take()
-		if strings.Count(got, "data: ") != 1 || strings.Contains(got, "#status") || !strings.Contains(got, strings.Repeat("x", 49)) {
+		if strings.Count(got, "data: ") != 1 || strings.Contains(got, "#status") ||
+			!strings.Contains(got, strings.Repeat("x", 49)) {
 			t.Errorf("the burst is %q", got)
 		}
 		if p.renders != 2 {
@@ -165,7 +167,8 @@ func TestRowsAreSentAloneWhileTheirOrderStays(t *testing.T) {
 			synctest.Wait()
 			return s.take()
 		}
-		if got := step(table("a b", "2")); !strings.Contains(got, `#b"`) || strings.Contains(got, "table") || strings.Contains(got, `#a"`) {
+		if got := step(table("a b", "2")); !strings.Contains(got, `#b"`) || strings.Contains(got, "table") ||
+			strings.Contains(got, `#a"`) {
 			t.Errorf("a changed row gives %q", got)
 		}
 		if got := step(table("b a", "2")); !strings.Contains(got, "<table>") || strings.Contains(got, "<tr>") {
@@ -224,11 +227,13 @@ func TestStreamEndsWith(t *testing.T) {
 func TestRefusedBeforeTheFirstByte(t *testing.T) {
 	w := httptest.NewRecorder()
 	p := &page{err: errors.New("no access")}
-	if err := Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", nil), p.source()); err == nil || w.Body.Len() > 0 {
+	if err := Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", nil),
+		p.source()); err == nil || w.Body.Len() > 0 {
 		t.Errorf("the error is %v after %q", err, w.Body)
 	}
 	p.alive = errors.New("signed out")
-	if _ = Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", nil), p.source()); p.renders != 1 {
+	if _ = Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", nil),
+		p.source()); p.renders != 1 {
 		t.Error("something was read for a session that has ended")
 	}
 }
@@ -291,13 +296,15 @@ func TestWhatIsLargeComesInSeveralMessages(t *testing.T) {
 
 func TestAPanicOfARenderingIsTheHandlers(t *testing.T) {
 	defer func() {
-		if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "no such row, in\n") || !strings.Contains(got, "TestAPanicOfARenderingIsTheHandlers") {
+		if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "no such row, in\n") ||
+			!strings.Contains(got, "TestAPanicOfARenderingIsTheHandlers") {
 			t.Errorf("%q", got)
 		}
 	}()
-	_ = Serve(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody), Source{
-		Alive:  func(context.Context) error { return nil },
-		Render: func(context.Context) ([]Part, error) { panic("no such row") },
-	})
+	_ = Serve(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody),
+		Source{
+			Alive:  func(context.Context) error { return nil },
+			Render: func(context.Context) ([]Part, error) { panic("no such row") },
+		})
 	t.Error("it went on")
 }

@@ -28,7 +28,10 @@ func (c Condition) True() bool { return c.Status == "True" }
 // Abnormal reports whether the condition's type has abnormal-true polarity, as kstatus calls it: it is True while
 // something is unusual, and otherwise absent.
 func (c Condition) Abnormal() bool {
-	return slices.Contains([]string{v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionPaused, v1alpha1.ConditionQuotaNearlyFull, "Throttled"}, c.Type)
+	return slices.Contains([]string{
+		v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionPaused,
+		v1alpha1.ConditionQuotaNearlyFull, "Throttled",
+	}, c.Type)
 }
 
 // Lost reports whether the object's resource was found deleted outside Portico, with its data.

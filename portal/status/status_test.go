@@ -26,7 +26,8 @@ func TestPhaseFollowsKstatus(t *testing.T) {
 		{"no status at all", meta + "}", phase.InProgress, "Requested. Portico starts in a moment."},
 		{"ready", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}", phase.Ready, ""},
 		{
-			"ready, but of an older generation", meta + "}\nstatus: {observedGeneration: 1, conditions: [" + ready + "]}",
+			"ready, but of an older generation", meta + "}\nstatus: {observedGeneration: 1, conditions: [" + ready +
+				"]}",
 			phase.InProgress, "Your change is not applied yet.",
 		},
 		{
@@ -46,7 +47,8 @@ status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reas
 		{"paused wins over ready", meta + `, annotations: {portico.dev/paused: "true"}}
 status: {observedGeneration: 2, conditions: [` + ready + "]}", phase.Paused, "Portico changes nothing until you resume it."},
 		{
-			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
+			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready +
+				"]}",
 			phase.Deleting, "Deleting what belongs to it.",
 		},
 		{

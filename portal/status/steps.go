@@ -30,7 +30,10 @@ type Step struct {
 }
 
 // whole are the condition types that are no steps: the object's phase covers them.
-var whole = []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused, v1alpha1.ConditionProgressing}
+var whole = []string{
+	v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused,
+	v1alpha1.ConditionProgressing,
+}
 
 // Steps returns the steps that a kind declares, in its order, then those of other conditions, and Ready at the end.
 func (f Facts) Steps(k catalog.Kind) []Step {
@@ -41,7 +44,10 @@ func (f Facts) Steps(k catalog.Kind) []Step {
 		if c, ok := f.Find(d.Type); ok {
 			steps = append(steps, StepOf(d.Title, c))
 		} else if !d.Optional && !f.Deleting {
-			steps = append(steps, Step{Condition: Condition{Type: d.Type}, Title: d.Title, State: StepWaiting, Text: "Not started yet."})
+			steps = append(steps, Step{
+				Condition: Condition{Type: d.Type}, Title: d.Title, State: StepWaiting,
+				Text: "Not started yet.",
+			})
 		}
 	}
 	for _, c := range f.Conditions {
@@ -63,7 +69,8 @@ func (f Facts) markStuck(steps []Step) {
 	}
 	ready := f.Condition(v1alpha1.ConditionReady)
 	for i := range steps {
-		if s := &steps[i]; s.Status == "False" && !ready.True() && (s.Type == v1alpha1.ConditionReady || s.Message != "" && s.Message == ready.Message) {
+		if s := &steps[i]; s.Status == "False" && !ready.True() &&
+			(s.Type == v1alpha1.ConditionReady || s.Message != "" && s.Message == ready.Message) {
 			s.State = StepNeedsYou
 		}
 	}

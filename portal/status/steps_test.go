@@ -27,13 +27,29 @@ func TestStepsTellHowFarAnObjectIs(t *testing.T) {
 		want  []string
 	}{
 		{"in the order of the kind", Facts{Conditions: conditions}, []string{
-			"Certificate issued: done: Issued.", "Route set: waiting: Waits for the steps above.", "DNS name set: waiting: Not started yet.",
-			"Quota nearly full: warning: 80 % are used.", "Headers set: failed: Refused.", "Logs kept: not known yet: Nobody looked.", "Ready: needs you: The route is missing.",
+			"Certificate issued: done: Issued.", "Route set: waiting: Waits for the steps above.",
+			"DNS name set: waiting: Not started yet.",
+			"Quota nearly full: warning: 80 % are used.", "Headers set: failed: Refused.",
+			"Logs kept: not known yet: Nobody looked.", "Ready: needs you: The route is missing.",
 		}},
-		{"not what an old status says of a new change", Facts{Generation: 2, Observed: 1, Conditions: []Condition{{Type: "Certified", Status: "True"}, {Type: "Ready", Status: "True", Message: "well"}}}, []string{
-			"Certificate issued: done: ", "Route set: waiting: Not started yet.", "DNS name set: waiting: Not started yet.", "Ready: in progress: The latest change is not applied yet.",
-		}},
-		{"not what does not begin any more", Facts{Deleting: true, Conditions: []Condition{{Type: "Ready", Status: "False", Reason: "Deleting", Message: "going"}}}, []string{"Ready: in progress: Going."}},
+		{
+			"not what an old status says of a new change",
+			Facts{Generation: 2, Observed: 1, Conditions: []Condition{
+				{Type: "Certified", Status: "True"},
+				{Type: "Ready", Status: "True", Message: "well"},
+			}},
+			[]string{
+				"Certificate issued: done: ", "Route set: waiting: Not started yet.",
+				"DNS name set: waiting: Not started yet.", "Ready: in progress: The latest change is not applied yet.",
+			},
+		},
+		{
+			"not what does not begin any more",
+			Facts{Deleting: true, Conditions: []Condition{
+				{Type: "Ready", Status: "False", Reason: "Deleting", Message: "going"},
+			}},
+			[]string{"Ready: in progress: Going."},
+		},
 		{"before anybody looked", Facts{Observed: -1}, []string{"Certificate issued: waiting: Not started yet.", "Route set: waiting: Not started yet.", "DNS name set: waiting: Not started yet."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -51,7 +51,8 @@ func TestAdviceNamesNoEditThatIsRefused(t *testing.T) {
 						used[known] = true
 						continue
 					}
-					t.Errorf("%s: %q tells people to edit %s, which cannot change once something is made. Say to request a new object, or add it to adviceWhileFree", kind, text, word)
+					t.Errorf("%s: %q tells people to edit %s, which cannot change once something is made. Say to "+
+						"request a new object, or add it to adviceWhileFree", kind, text, word)
 				}
 			}
 		}

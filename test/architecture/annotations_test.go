@@ -13,8 +13,9 @@ import (
 
 // elsewhere are Portico's annotations on objects other than Portico's resources.
 var elsewhere = map[string]string{
-	"AnnotationTeamUID": "on namespaces", "AnnotationCreatedForTeam": "on namespaces", "AnnotationDefaultProvider": "on namespaces",
-	"AnnotationGuardrails": "on namespaces", "AnnotationKeptFor": "on Secrets",
+	"AnnotationTeamUID": "on namespaces", "AnnotationCreatedForTeam": "on namespaces",
+	"AnnotationDefaultProvider": "on namespaces",
+	"AnnotationGuardrails":      "on namespaces", "AnnotationKeptFor": "on Secrets",
 	"AnnotationActor": "on Events", "AnnotationActorName": "on Events", "AnnotationValuesSet": "on Secrets",
 	"AnnotationURL": "on the operator's Lease", "AnnotationCA": "on the operator's Lease",
 }

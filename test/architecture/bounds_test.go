@@ -68,7 +68,9 @@ func exceptions() []string {
 // withoutBounds returns the paths of the fields below at that have no limit.
 func withoutBounds(at string, s *apiext.JSONSchemaProps) (all []string) {
 	limits := func(of func(*apiext.JSONSchemaProps) *int64) bool {
-		return of(s) != nil || slices.ContainsFunc(s.AllOf, func(a apiext.JSONSchemaProps) bool { return of(&a) != nil })
+		return of(s) != nil || slices.ContainsFunc(s.AllOf, func(a apiext.JSONSchemaProps) bool {
+			return of(&a) != nil
+		})
 	}
 	bounded := true
 	switch {
@@ -79,9 +81,11 @@ func withoutBounds(at string, s *apiext.JSONSchemaProps) (all []string) {
 		all = append(all, withoutBounds(at+"[]", s.Items.Schema)...)
 	case s.AdditionalProperties != nil:
 		bounded = limits(func(s *apiext.JSONSchemaProps) *int64 { return s.MaxProperties })
-		all = append(all, withoutBounds(at+"{}", cmp.Or(s.AdditionalProperties.Schema, &apiext.JSONSchemaProps{Type: "string"}))...)
+		all = append(all, withoutBounds(
+			at+"{}", cmp.Or(s.AdditionalProperties.Schema, &apiext.JSONSchemaProps{Type: "string"}))...)
 	case s.Type == "string" || s.XIntOrString:
-		bounded = len(s.Enum) > 0 || s.Format == "date-time" || limits(func(s *apiext.JSONSchemaProps) *int64 { return s.MaxLength })
+		bounded = len(s.Enum) > 0 || s.Format == "date-time" ||
+			limits(func(s *apiext.JSONSchemaProps) *int64 { return s.MaxLength })
 	}
 	if !bounded {
 		all = append(all, at)

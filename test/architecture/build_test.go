@@ -11,7 +11,8 @@ import (
 // TestTheBuilderImportsTheStandardLibraryAlone checks the program that a new clone compiles first, before anything can
 // show progress.
 func TestTheBuilderImportsTheStandardLibraryAlone(t *testing.T) {
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./test/stack/cmd/portico-build")
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		"./test/stack/cmd/portico-build")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -71,6 +72,7 @@ func TestVersionsAreShared(t *testing.T) {
 		t.Errorf("only %d modules are shared", shared)
 	}
 	if !strings.HasPrefix(controlPlane["k8s.io/kubernetes"], "v1."+strings.Split(product["k8s.io/api"], ".")[1]+".") {
-		t.Errorf("the control plane is %s, the libraries are %s", controlPlane["k8s.io/kubernetes"], product["k8s.io/api"])
+		t.Errorf("the control plane is %s, the libraries are %s", controlPlane["k8s.io/kubernetes"],
+			product["k8s.io/api"])
 	}
 }

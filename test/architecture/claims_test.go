@@ -30,7 +30,8 @@ func TestTheClaimsOfTheThreatModelHaveTests(t *testing.T) {
 	}
 	bounds := 0
 	for line := range strings.Lines(read(t, "docs/bounds.md")) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| What is read |") || strings.HasPrefix(line, "| Place |") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| What is read |") ||
+			strings.HasPrefix(line, "| Place |") {
 			continue
 		}
 		if bounds++; !testName.MatchString(line) {
@@ -44,7 +45,8 @@ func TestTheClaimsOfTheThreatModelHaveTests(t *testing.T) {
 	_, rest, _ := strings.Cut(read(t, "docs/security.md"), "\n## Claims\n")
 	rest, _, _ = strings.Cut(rest, "\n## What is not claimed\n")
 	for line := range strings.Lines(rest) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| Claim |") || strings.HasPrefix(line, "| What happened elsewhere |") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| Claim |") ||
+			strings.HasPrefix(line, "| What happened elsewhere |") {
 			continue
 		}
 		if claims++; !testName.MatchString(line) {

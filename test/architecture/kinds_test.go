@@ -53,7 +53,9 @@ func (w without) ReadFile(path string) ([]byte, error) {
 // TestWhatAKindLacksIsNamed removes each part of a kind that CONTRIBUTING.md lists with a tick, and some that are
 // generated.
 func TestWhatAKindLacksIsNamed(t *testing.T) {
-	topic := crds(t)[slices.IndexFunc(crds(t), func(k apiextensionsv1.CustomResourceDefinition) bool { return k.Spec.Names.Kind == "SNSTopic" })]
+	topic := crds(t)[slices.IndexFunc(crds(t), func(k apiextensionsv1.CustomResourceDefinition) bool {
+		return k.Spec.Names.Kind == "SNSTopic"
+	})]
 	for _, row := range []struct{ path, text, want string }{
 		{"api/v1alpha1/snstopic_types.go", "", "api/v1alpha1/snstopic_types.go is missing"},
 		{"controllers/kinds.go", "KindSNSTopic", "controllers/kinds.go"},

@@ -30,7 +30,8 @@ type places struct {
 func missing(files fs.FS, kind *apiextensionsv1.CustomResourceDefinition) []string {
 	p := &places{files: files, kind: kind, file: strings.ToLower(kind.Spec.Names.Kind)}
 	p.read("api/v1alpha1/" + p.file + "_types.go")
-	if sample := "config/samples/" + p.file + ".yaml"; !strings.Contains(p.read(sample), "kind: "+kind.Spec.Names.Kind) {
+	if sample := "config/samples/" + p.file + ".yaml"; !strings.Contains(
+		p.read(sample), "kind: "+kind.Spec.Names.Kind) {
 		p.add("%s holds no %s", sample, kind.Spec.Names.Kind)
 	}
 	p.markers()
@@ -81,7 +82,8 @@ func (p *places) markers() {
 			p.add("the annotation portico.dev/%s is missing", key)
 		}
 	}
-	if _, policy := crd.Spec(p.kind).Properties["deletionPolicy"]; policy && p.kind.Annotations["portico.dev/lossy-effect"] == "" {
+	if _, policy := crd.Spec(p.kind).Properties["deletionPolicy"]; policy &&
+		p.kind.Annotations["portico.dev/lossy-effect"] == "" {
 		p.add("the annotation portico.dev/lossy-effect is missing: the portal must say what deletion loses")
 	}
 	if len(p.kind.Spec.Names.ShortNames) == 0 {
@@ -89,11 +91,13 @@ func (p *places) markers() {
 	}
 	version := p.kind.Spec.Versions[0]
 	for _, column := range []string{"Ready", "Reason", "Age"} {
-		if !slices.ContainsFunc(version.AdditionalPrinterColumns, func(c apiextensionsv1.CustomResourceColumnDefinition) bool { return c.Name == column }) {
+		if !slices.ContainsFunc(version.AdditionalPrinterColumns,
+			func(c apiextensionsv1.CustomResourceColumnDefinition) bool { return c.Name == column }) {
 			p.add("kubectl get shows no column %s", column)
 		}
 	}
-	if def := version.Schema.OpenAPIV3Schema.Properties["status"].Default; def == nil || !strings.Contains(string(def.Raw), `"observedGeneration":-1`) {
+	if def := version.Schema.OpenAPIV3Schema.Properties["status"].Default; def == nil ||
+		!strings.Contains(string(def.Raw), `"observedGeneration":-1`) {
 		p.add("status does not default to observedGeneration -1: a fresh object would count as current")
 	}
 	p.explained("", *version.Schema.OpenAPIV3Schema)
@@ -139,7 +143,8 @@ func (p *places) page() {
 // clusterRoles returns the rules of Portico's ClusterRoles, by name.
 func (p *places) clusterRoles() map[string][]rbacv1.PolicyRule {
 	all := map[string][]rbacv1.PolicyRule{}
-	for doc := range strings.SplitSeq(p.read("config/rbac/operator.yaml")+"\n---\n"+p.read("config/rbac/roles.yaml"), "\n---\n") {
+	for doc := range strings.SplitSeq(p.read("config/rbac/operator.yaml")+"\n---\n"+p.read("config/rbac/roles.yaml"),
+		"\n---\n") {
 		var role rbacv1.ClusterRole
 		if err := yaml.Unmarshal([]byte(doc), &role); err == nil && role.Kind == "ClusterRole" {
 			all[role.Name] = role.Rules
@@ -157,7 +162,8 @@ func (p *places) roles() {
 		}
 		return all
 	}
-	if !slices.Contains(names("portico-operator"), plural) || !slices.Contains(names("portico-operator"), plural+"/status") {
+	if !slices.Contains(names("portico-operator"), plural) ||
+		!slices.Contains(names("portico-operator"), plural+"/status") {
 		p.add("the operator's role does not know %s and %s/status", plural, plural)
 	}
 	if !slices.Contains(names("portico-admin"), plural) {
@@ -204,7 +210,8 @@ func (p *places) request() {
 // adapter checks the parts of a kind with a resource in AWS.
 func (p *places) adapter() {
 	name := p.kind.Spec.Names.Kind
-	row := regexp.MustCompile(`(?m)^\tv1alpha1\.Kind` + name + `: +bind\((\w+)\.`).FindStringSubmatch(p.read("controllers/kinds.go"))
+	row := regexp.MustCompile(`(?m)^\tv1alpha1\.Kind` + name + `: +bind\((\w+)\.`).FindStringSubmatch(
+		p.read("controllers/kinds.go"))
 	if row == nil {
 		p.add("no controller runs it: add a line to controllers/kinds.go")
 		return
@@ -215,12 +222,14 @@ func (p *places) adapter() {
 		p.add("no test of controllers/aws/%s runs externaltest.Laws for it", service)
 	}
 	if !strings.Contains(tests, `cloudtest.Policy(t, "../../../docs/iam/`+p.file+`.json"`) {
-		p.add("no test of controllers/aws/%s compares docs/iam/%s.json with its calls: cloudtest.Policy", service, p.file)
+		p.add("no test of controllers/aws/%s compares docs/iam/%s.json with its calls: cloudtest.Policy", service,
+			p.file)
 	}
 	if !strings.Contains(p.read("test/awsproxy/services.go"), "\n\t\""+service+"\": {") {
 		p.add("test/awsproxy/services.go does not know %s", service)
 	}
-	if !regexp.MustCompile(`register\(specimen\{\n\tkind: "` + name + `"`).MatchString(p.all("test/integration/*_test.go")) {
+	if !regexp.MustCompile(`register\(specimen\{\n\tkind: "` + name + `"`).MatchString(
+		p.all("test/integration/*_test.go")) {
 		p.add("there is no specimen of it in test/integration: the tests of all kinds do not run for it")
 	}
 	if webapps := "config/crd/bases/portico.dev_webapps.yaml"; !strings.Contains(p.read(webapps), "- "+name+"\n") {
@@ -260,7 +269,8 @@ func (p *places) errors(service string) {
 		return
 	}
 	noun := regexp.MustCompile(`^[A-Z0-9]+([A-Z])`).ReplaceAllString(p.kind.Spec.Names.Kind, "$1")
-	common := regexp.MustCompile(`^(KMS|Kms)|Throttl|AccessDenied|^AuthorizationError|^(Resource)?NotFound$|^NoSuch` + noun + `|^(DB)?` +
+	common := regexp.MustCompile(`^(KMS|Kms)|Throttl|AccessDenied|^AuthorizationError|^(Resource)?NotFound$|^NoSuch` +
+		noun + `|^(DB)?` +
 		noun + `(NotFound|DoesNotExist|LimitExceeded|QuotaExceeded)(Fault)?$`)
 	classes := p.read("controllers/cloud/errorcodes.go")
 	for _, code := range errorCode.FindAllStringSubmatch(string(text), -1) {

@@ -10,7 +10,8 @@ import (
 // imports returns the direct imports of each package below a folder, without those of tests.
 func imports(t *testing.T, folder string) map[string][]string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+folder).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}",
+		module+folder).CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}
@@ -44,7 +45,10 @@ func TestNothingInThePortalImportsUpwards(t *testing.T) {
 // TestFormsAnswerNoRequests checks that the packages which describe resources work on plain data: the package that
 // serves the request passes it to them.
 func TestFormsAnswerNoRequests(t *testing.T) {
-	for _, pkg := range []string{"portal/form", "portal/deletion", "portal/commands", "portal/status", "portal/humanize"} {
+	for _, pkg := range []string{
+		"portal/form", "portal/deletion", "portal/commands", "portal/status",
+		"portal/humanize",
+	} {
 		if slices.Contains(imports(t, pkg)[pkg], "net/http") {
 			t.Errorf("%s imports net/http", pkg)
 		}

@@ -14,13 +14,15 @@ import (
 // whole cluster, or a namespace other than its own, regardless of admission policies.
 func TestTheOperatorHasNoRightToMoreRights(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
-	rules := slices.Concat(roles["portico-operator"], withoutValues(t, roles["portico-operator-secrets"]), withoutTeams(t, roles["portico-operator-teams"]))
+	rules := slices.Concat(roles["portico-operator"], withoutValues(t, roles["portico-operator-secrets"]),
+		withoutTeams(t, roles["portico-operator-teams"]))
 	if len(rules) < 10 {
 		t.Fatalf("%d rules", len(rules))
 	}
 	for _, rule := range rules {
 		for _, verb := range rule.Verbs {
-			if slices.Contains([]string{"*", "escalate", "bind", "impersonate", "deletecollection", "approve", "sign"}, verb) || strings.HasPrefix(verb, "impersonate") {
+			if slices.Contains([]string{"*", "escalate", "bind", "impersonate", "deletecollection", "approve", "sign"},
+				verb) || strings.HasPrefix(verb, "impersonate") {
 				t.Errorf("it may %s %v", verb, rule.Resources)
 			}
 			for _, resource := range rule.Resources {
@@ -38,7 +40,8 @@ func TestTheOperatorHasNoRightToMoreRights(t *testing.T) {
 func withoutValues(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(rules), func(r rbacv1.PolicyRule) bool {
-		return reflect.DeepEqual(r, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"delete"}})
+		return reflect.DeepEqual(
+			r, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"delete"}})
 	})
 	if len(rest)+1 != len(rules) {
 		t.Errorf("portico-operator-secrets has %d rules, and %d of them are not known", len(rules), len(rest))
@@ -79,10 +82,12 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 		return false
 	case slices.Contains(rule.APIGroups, rbacv1.GroupName):
 		return false
-	case slices.Contains(rule.APIGroups, "admissionregistration.k8s.io"), slices.Contains(rule.APIGroups, "apiextensions.k8s.io"):
+	case slices.Contains(rule.APIGroups, "admissionregistration.k8s.io"),
+		slices.Contains(rule.APIGroups, "apiextensions.k8s.io"):
 		return reads // it reads them to decide whether it is ready
 	case sub != "":
-		return slices.Equal(rule.APIGroups, []string{"portico.dev"}) // no token, exec, proxy, scale or ephemeral container
+		// no token, exec, proxy, scale or ephemeral container
+		return slices.Equal(rule.APIGroups, []string{"portico.dev"})
 	case base == "secrets":
 		return verb != "list" && verb != "watch" && verb != "delete" && verb != "update"
 	case slices.Contains([]string{"pods", "nodes", "namespaces", "replicasets"}, base):
@@ -99,7 +104,8 @@ var givingRoles = []rbacv1.PolicyRule{
 	{
 		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, Verbs: []string{"bind"},
 		ResourceNames: []string{
-			"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-database-reader", "portico-database-owner",
+			"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer",
+			"portico-database-reader", "portico-database-owner",
 			"portico-service-binding",
 		},
 	},
@@ -111,23 +117,30 @@ var givingRoles = []rbacv1.PolicyRule{
 func TestARoleOfPeopleIsWorthNoServiceAccount(t *testing.T) {
 	roles := (&places{files: os.DirFS(root)}).clusterRoles()
 	for _, name := range []string{
-		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-database-reader", "portico-database-owner",
+		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer",
+		"portico-database-reader", "portico-database-owner",
 		"portico-service-binding",
 	} {
 		if len(roles[name]) == 0 {
 			t.Errorf("there is no role %s", name)
 		}
 		for _, rule := range roles[name] {
-			if name == "portico-admin" && slices.ContainsFunc(givingRoles, func(r rbacv1.PolicyRule) bool { return reflect.DeepEqual(r, rule) }) {
+			if name == "portico-admin" && slices.ContainsFunc(givingRoles, func(r rbacv1.PolicyRule) bool {
+				return reflect.DeepEqual(r, rule)
+			}) {
 				continue
 			}
 			for _, resource := range rule.Resources {
-				reads := len(slices.DeleteFunc(slices.Clone(rule.Verbs), func(v string) bool { return slices.Contains([]string{"get", "list", "watch"}, v) })) == 0
+				reads := len(slices.DeleteFunc(slices.Clone(rule.Verbs), func(v string) bool {
+					return slices.Contains([]string{"get", "list", "watch"}, v)
+				})) == 0
 				base, sub, _ := strings.Cut(resource, "/")
-				of := slices.Contains(rule.APIGroups, "portico.dev") || slices.Contains(rule.APIGroups, "gateway.networking.k8s.io")
+				of := slices.Contains(rule.APIGroups, "portico.dev") ||
+					slices.Contains(rule.APIGroups, "gateway.networking.k8s.io")
 				switch {
 				case strings.Contains(resource+strings.Join(rule.Verbs, "")+strings.Join(rule.APIGroups, ""), "*"),
-					base == "secrets", base == "serviceaccounts", base == "configmaps", !of && sub != "" && sub != "log", !of && !reads:
+					base == "secrets", base == "serviceaccounts", base == "configmaps", !of && sub != "" &&
+						sub != "log", !of && !reads:
 					t.Errorf("%s may %v %v/%s", name, rule.Verbs, rule.APIGroups, resource)
 				}
 			}

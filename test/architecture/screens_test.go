@@ -10,7 +10,8 @@ import (
 // TestEveryPictureIsShown compares docs/screens.md with the screenshots of make screenshots, in both themes.
 func TestEveryPictureIsShown(t *testing.T) {
 	shown := map[string]int{}
-	for _, m := range regexp.MustCompile(`images/pages/([a-z0-9-]+)-(light|dark)\.webp`).FindAllStringSubmatch(read(t, "docs/screens.md"), -1) {
+	for _, m := range regexp.MustCompile(`images/pages/([a-z0-9-]+)-(light|dark)\.webp`).FindAllStringSubmatch(
+		read(t, "docs/screens.md"), -1) {
 		shown[m[1]+"-"+m[2]]++
 	}
 	taken, err := filepath.Glob(filepath.Join(root, "docs/images/pages/*.webp"))
@@ -31,7 +32,8 @@ func TestEveryPictureIsShown(t *testing.T) {
 	}
 	for _, name := range lookedAt(t) {
 		if !pictures[name+"-light"] || !pictures[name+"-dark"] {
-			t.Errorf("the browser tests look at %s, of which docs/images/pages has no picture: run make screenshots", name)
+			t.Errorf("the browser tests look at %s, of which docs/images/pages has no picture: run make screenshots",
+				name)
 		}
 	}
 }

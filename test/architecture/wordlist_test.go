@@ -3,10 +3,14 @@ package architecture
 import "regexp"
 
 // surfaces are the files in which the glossary's terms are required: their readers do not know Kubernetes.
-var surfaces = []string{"web/views/", "portal/pages/", "portal/form/", "cmd/portico/", "docs/user-guide.md", "docs/cli.md"}
+var surfaces = []string{
+	"web/views/", "portal/pages/", "portal/form/", "cmd/portico/", "docs/user-guide.md",
+	"docs/cli.md",
+}
 
 // exempt matches names and texts of other projects that contain a banned word or phrase.
-var exempt = regexp.MustCompile(`(?i)identity providers?|this field may not be empty|told apart|(?:is|are) made (?:of|up)|\(\?:must\|may not\)|may not be specified when|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
+var exempt = regexp.MustCompile(
+	`(?i)identity providers?|this field may not be empty|told apart|(?:is|are) made (?:of|up)|\(\?:must\|may not\)|may not be specified when|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
 
 // phrases are phrases that readers do not understand at once, with their replacements.
 var phrases = []phrase{
@@ -28,7 +32,8 @@ var phrases = []phrase{
 	banned("whoever", `whoever|whichever`, `"anyone who" or "the person who"`),
 	banned("be told", `(?:is|are|was|were|be) told`, `"is shown" or "is reported"`),
 	banned("hand on", `hand(?:s|ed)? on`, `"pass"`),
-	banned("may", `(?:you|who|whoever|teams?|members?|portal|operator|caller|nobody|one|they) may|may not`, `"can", or "have access to"`),
+	banned("may", `(?:you|who|whoever|teams?|members?|portal|operator|caller|nobody|one|they) may|may not`,
+		`"can", or "have access to"`),
 	banned("look yourself", `look(?:s|ed)? yourself`, `"check it yourself"`),
 	banned("not looked at", `not (?:been )?looked at`, `"not checked"`),
 	banned("in place of", `in place of`, `"instead of"`),

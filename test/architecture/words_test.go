@@ -17,7 +17,8 @@ import (
 )
 
 // shrink makes the test shorten the list of allowed words; it never adds to it.
-var shrink = flag.Bool("shrink", false, "write the list of words that are still to be replaced, without what was replaced")
+var shrink = flag.Bool("shrink", false, "write the list of words that are still to be replaced, without what was "+
+	"replaced")
 
 // allowedPath is the list of words that are still to be replaced: file, word and number, separated by tabs.
 const allowedPath = "testdata/words.txt"
@@ -34,21 +35,26 @@ type place struct{ path, word string }
 func written(t *testing.T) []userText {
 	t.Helper()
 	var all []userText
-	for _, pattern := range []string{"docs/*.md", "docs/kinds/*.md", "docs/identity/*.md", "docs/runbooks/*.md", "config/crd/bases/*.yaml", "README.md"} {
+	for _, pattern := range []string{
+		"docs/*.md", "docs/kinds/*.md", "docs/identity/*.md", "docs/runbooks/*.md",
+		"config/crd/bases/*.yaml", "README.md",
+	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
 		}
 		for _, path := range paths {
 			rel, _ := filepath.Rel(root, path) // it is below root
-			if rel = filepath.ToSlash(rel); !slices.Contains([]string{"docs/glossary.md", "docs/cli-reference.md", "docs/rest-reference.md"}, rel) {
+			if rel = filepath.ToSlash(rel); !slices.Contains(
+				[]string{"docs/glossary.md", "docs/cli-reference.md", "docs/rest-reference.md"}, rel) {
 				all = append(all, userText{rel, read(t, rel)})
 			}
 		}
 	}
 	for _, s := range sources(t) {
 		folder, _, _ := strings.Cut(s.path, "/")
-		if !s.isTest() && (slices.Contains([]string{"portal", "web", "controllers"}, folder) || strings.HasPrefix(s.path, "cmd/portico/")) {
+		if !s.isTest() && (slices.Contains([]string{"portal", "web", "controllers"}, folder) ||
+			strings.HasPrefix(s.path, "cmd/portico/")) {
 			all = append(all, userText{s.path, literals(s.File)})
 		}
 	}
@@ -69,7 +75,10 @@ func templates(t *testing.T) []userText {
 			t.Fatal(err)
 		}
 		text := attributes.ReplaceAllString(literals(file), ">$1<")
-		all = append(all, userText{"web/views/" + strings.TrimSuffix(filepath.Base(path), "_templ.go") + ".templ", tags.ReplaceAllString(text, " ")})
+		all = append(all, userText{
+			"web/views/" + strings.TrimSuffix(filepath.Base(path), "_templ.go") + ".templ",
+			tags.ReplaceAllString(text, " "),
+		})
 	}
 	return all
 }
@@ -91,7 +100,8 @@ func literals(file *ast.File) string {
 			_, isField := n.(*ast.Field)
 			return isField
 		case *ast.BasicLit:
-			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && strings.Contains(text, " ") && !strings.HasPrefix(n.Value, "`json:") {
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING &&
+				strings.Contains(text, " ") && !strings.HasPrefix(n.Value, "`json:") {
 				b.WriteString(text + "\n‖\n") // no phrase matches across two strings
 			}
 		}
@@ -155,7 +165,8 @@ func compareWithAllowed(t *testing.T, found map[place]int, why map[place]string)
 	allowed := readAllowed(t)
 	for at, n := range found {
 		if n > allowed[at] {
-			t.Errorf("%d\t%s\t%s\nis %d more than %s allows; %s", n, at.path, at.word, n-allowed[at], allowedPath, why[at])
+			t.Errorf("%d\t%s\t%s\nis %d more than %s allows; %s", n, at.path, at.word, n-allowed[at], allowedPath,
+				why[at])
 		}
 	}
 	var left []string
@@ -175,7 +186,8 @@ func compareWithAllowed(t *testing.T, found map[place]int, why map[place]string)
 			t.Fatal(err)
 		}
 	case gone > 0:
-		t.Errorf("%d lines of %s allow words that are gone: run go test ./test/architecture -run TestPeopleRead -shrink", gone, allowedPath)
+		t.Errorf("%d lines of %s allow words that are gone: run go test ./test/architecture -run TestPeopleRead "+
+			"-shrink", gone, allowedPath)
 	}
 }
 
@@ -212,7 +224,10 @@ func terms(t *testing.T) []phrase {
 		}
 		for never := range strings.SplitSeq(aside.ReplaceAllString(cells[4], ""), ",") {
 			if never = strings.TrimSpace(never); never != "" && never != "–" {
-				glossary = append(glossary, phrase{never, strings.ToLower(strings.TrimSpace(cells[1])), regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(never) + `s?\b`)})
+				glossary = append(glossary, phrase{
+					never, strings.ToLower(strings.TrimSpace(cells[1])),
+					regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(never) + `s?\b`),
+				})
 			}
 		}
 	}

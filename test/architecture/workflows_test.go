@@ -46,7 +46,8 @@ func (j workflowJob) secrets() (some, key bool) {
 // tests reports whether a job runs code that a pull request can change.
 func (j workflowJob) tests() bool {
 	return slices.ContainsFunc(j.Steps, func(s workflowStep) bool {
-		return strings.Contains(s.Run, ".ci/run") || strings.Contains(s.Run, "make test") || strings.Contains(s.Run, "go test")
+		return strings.Contains(s.Run, ".ci/run") || strings.Contains(s.Run, "make test") ||
+			strings.Contains(s.Run, "go test")
 	})
 }
 
@@ -109,7 +110,8 @@ func TestWorkflowsKeepTokensAndKeysFromTests(t *testing.T) {
 }
 
 func TestFaultsOfWorkflowsAreFound(t *testing.T) {
-	const checkout = "    - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2\n      with: {persist-credentials: false}\n"
+	const checkout = "    - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2\n      with: " +
+		"{persist-credentials: false}\n"
 	for name, row := range map[string]struct{ text, want string }{
 		"by tag":             {"permissions: {}\njobs:\n  a:\n    steps:\n    - uses: actions/setup-go@v5\n", "no digest"},
 		"a token is kept":    {"permissions: {}\njobs:\n  a:\n    steps:\n    - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2\n", "persist-credentials"},
@@ -117,8 +119,9 @@ func TestFaultsOfWorkflowsAreFound(t *testing.T) {
 		"nothing is said":    {"jobs:\n  a:\n    steps:\n" + checkout, "every job's token"},
 		"tests beside a key": {"permissions: {}\njobs:\n  a:\n    steps:\n    - run: .ci/run\n    - run: sign\n      env: {K: \"${{ secrets.K }}\"}\n", "runs tests"},
 		"tests and a token":  {"permissions: {}\njobs:\n  a:\n    permissions: {contents: write}\n    steps:\n    - run: .ci/run\n", "runs tests"},
-		"a key and a token":  {"permissions: {}\njobs:\n  a:\n    environment: r\n    permissions: {contents: write}\n    steps:\n    - run: x\n      env: {K: \"${{ secrets.RELEASE_KEY }}\"}\n", "signing key beside"},
-		"a key for all":      {"permissions: {}\njobs:\n  a:\n    steps:\n    - run: x\n      env: {K: \"${{ secrets.RELEASE_KEY }}\"}\n", "in no environment"},
+		"a key and a token": {"permissions: {}\njobs:\n  a:\n    environment: r\n    permissions: {contents: " +
+			"write}\n    steps:\n    - run: x\n      env: {K: \"${{ secrets.RELEASE_KEY }}\"}\n", "signing key beside"},
+		"a key for all": {"permissions: {}\njobs:\n  a:\n    steps:\n    - run: x\n      env: {K: \"${{ secrets.RELEASE_KEY }}\"}\n", "in no environment"},
 	} {
 		if got := faults(t, row.text); len(got) != 1 || !strings.Contains(got[0], row.want) {
 			t.Errorf("%s: %q", name, got)

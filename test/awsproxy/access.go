@@ -10,9 +10,9 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
-// PlainHTTPHeader is a header that makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other calls
-// count as calls with TLS: the proxy stands in for AWS's HTTPS endpoints, which tests and `make run` reach without
-// it.
+// PlainHTTPHeader is a header that makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other
+// calls count as calls with TLS: the proxy stands in for AWS's HTTPS endpoints, which tests and `make run` reach
+// without it.
 const PlainHTTPHeader = "X-Portico-Plain-Http"
 
 // transport returns the values of condition keys about the connection. It returns none for the calls of the Pod

@@ -51,20 +51,27 @@ var ofBuckets = []use{
 		return err
 	}},
 	{"put", v1alpha1.KindS3Bucket, writers, func(ctx context.Context, c clients, b string) error {
-		_, err := c.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &b, Key: aws.String("new"), Body: strings.NewReader("text")})
+		_, err := c.s3.PutObject(
+			ctx, &s3.PutObjectInput{Bucket: &b, Key: aws.String("new"), Body: strings.NewReader("text")})
 		return err
 	}},
-	{"upload in parts, and give up", v1alpha1.KindS3Bucket, writers, func(ctx context.Context, c clients, b string) error {
-		up, err := c.s3.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b, Key: aws.String("parts")})
-		if err != nil {
+	{
+		"upload in parts, and give up", v1alpha1.KindS3Bucket, writers,
+		func(ctx context.Context, c clients, b string) error {
+			up, err := c.s3.CreateMultipartUpload(
+				ctx, &s3.CreateMultipartUploadInput{Bucket: &b, Key: aws.String("parts")})
+			if err != nil {
+				return err
+			}
+			if _, err = c.s3.ListParts(
+				ctx, &s3.ListPartsInput{Bucket: &b, Key: aws.String("parts"), UploadId: up.UploadId}); err != nil {
+				return err
+			}
+			_, err = c.s3.AbortMultipartUpload(
+				ctx, &s3.AbortMultipartUploadInput{Bucket: &b, Key: aws.String("parts"), UploadId: up.UploadId})
 			return err
-		}
-		if _, err = c.s3.ListParts(ctx, &s3.ListPartsInput{Bucket: &b, Key: aws.String("parts"), UploadId: up.UploadId}); err != nil {
-			return err
-		}
-		_, err = c.s3.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b, Key: aws.String("parts"), UploadId: up.UploadId})
-		return err
-	}},
+		},
+	},
 	{"delete an object", v1alpha1.KindS3Bucket, writers, func(ctx context.Context, c clients, b string) error {
 		_, err := c.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b, Key: aws.String("old")})
 		return err
@@ -74,7 +81,10 @@ var ofBuckets = []use{
 		return err
 	}},
 	{"switch versioning off", v1alpha1.KindS3Bucket, nil, func(ctx context.Context, c clients, b string) error {
-		_, err := c.s3.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: &b, VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended}})
+		_, err := c.s3.PutBucketVersioning(
+			ctx, &s3.PutBucketVersioningInput{Bucket: &b, VersioningConfiguration: &s3types.VersioningConfiguration{
+				Status: s3types.BucketVersioningStatusSuspended,
+			}})
 		return err
 	}},
 	{"delete the bucket", v1alpha1.KindS3Bucket, nil, func(ctx context.Context, c clients, b string) error {
@@ -101,7 +111,8 @@ var ofQueues = []use{
 		return err
 	}},
 	{"change the queue", v1alpha1.KindSQSQueue, nil, func(ctx context.Context, c clients, url string) error {
-		_, err := c.sqs.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &url, Attributes: map[string]string{"VisibilityTimeout": "1"}})
+		_, err := c.sqs.SetQueueAttributes(
+			ctx, &sqs.SetQueueAttributesInput{QueueUrl: &url, Attributes: map[string]string{"VisibilityTimeout": "1"}})
 		return err
 	}},
 	{"delete the queue", v1alpha1.KindSQSQueue, nil, func(ctx context.Context, c clients, url string) error {
@@ -116,7 +127,10 @@ var ofTopics = []use{
 		return err
 	}},
 	{"subscribe", v1alpha1.KindSNSTopic, nil, func(ctx context.Context, c clients, arn string) error {
-		_, err := c.sns.Subscribe(ctx, &sns.SubscribeInput{TopicArn: &arn, Protocol: aws.String("sqs"), Endpoint: aws.String(strings.Replace(arn, ":sns:", ":sqs:", 1))})
+		_, err := c.sns.Subscribe(ctx, &sns.SubscribeInput{
+			TopicArn: &arn, Protocol: aws.String("sqs"),
+			Endpoint: aws.String(strings.Replace(arn, ":sns:", ":sqs:", 1)),
+		})
 		return err
 	}},
 	{"delete the topic", v1alpha1.KindSNSTopic, nil, func(ctx context.Context, c clients, arn string) error {
@@ -131,18 +145,25 @@ func (e *eksWorld) resources(t *testing.T) (calls, arns map[string]string) {
 	outside := config(e.outside, e.key, ireland)
 	bucket := e.bucket(t)
 	for _, key := range []string{"there", "old"} {
-		_, err := bucketsOf(outside).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("text")})
+		_, err := bucketsOf(outside).PutObject(
+			t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("text")})
 		must(t, err)
 	}
-	queue, err := sqs.NewFromConfig(outside).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
+	queue, err := sqs.NewFromConfig(outside).CreateQueue(
+		t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
 	must(t, err)
-	topic, err := sns.NewFromConfig(outside).CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
+	topic, err := sns.NewFromConfig(outside).CreateTopic(
+		t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
 	must(t, err)
 	url := *queue.QueueUrl
-	return map[string]string{v1alpha1.KindS3Bucket: bucket, v1alpha1.KindSQSQueue: url, v1alpha1.KindSNSTopic: *topic.TopicArn},
+	return map[string]string{
+			v1alpha1.KindS3Bucket: bucket, v1alpha1.KindSQSQueue: url,
+			v1alpha1.KindSNSTopic: *topic.TopicArn,
+		},
 		map[string]string{
 			v1alpha1.KindS3Bucket: "arn:aws:s3:::" + bucket, v1alpha1.KindSNSTopic: *topic.TopicArn,
-			v1alpha1.KindSQSQueue: "arn:aws:sqs:" + ireland + ":" + e.account + ":" + url[strings.LastIndex(url, "/")+1:],
+			v1alpha1.KindSQSQueue: "arn:aws:sqs:" + ireland + ":" + e.account + ":" +
+				url[strings.LastIndex(url, "/")+1:],
 		}
 }
 
@@ -156,7 +177,8 @@ func TestAnAccessAllowsWhatItSaysAndNothingElse(t *testing.T) {
 	for _, kind := range []string{v1alpha1.KindS3Bucket, v1alpha1.KindSQSQueue, v1alpha1.KindSNSTopic} {
 		for _, level := range both {
 			ours, arns := e.resources(t)
-			policy, err := access.Policy([]access.Grant{{Kind: kind, Access: level, ARN: arns[kind], Region: ireland, Account: e.account}})
+			policy, err := access.Policy(
+				[]access.Grant{{Kind: kind, Access: level, ARN: arns[kind], Region: ireland, Account: e.account}})
 			must(t, err)
 			if policy == "" { // no access allows reading from a topic
 				continue
@@ -189,5 +211,6 @@ func TestAnAccessAllowsWhatItSaysAndNothingElse(t *testing.T) {
 
 // isRefusal reports whether the error is a denial of access.
 func isRefusal(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "AccessDenied") || strings.Contains(err.Error(), "AuthorizationError"))
+	return err != nil && (strings.Contains(err.Error(), "AccessDenied") ||
+		strings.Contains(err.Error(), "AuthorizationError"))
 }

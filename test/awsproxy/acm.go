@@ -58,7 +58,8 @@ type certificate struct {
 
 func newACM(up *upstream, dns *route53Service, balancer *elbService, now func() time.Time) *acmService {
 	s := &acmService{
-		upstream: up, dns: dns, balancer: balancer, now: now, recordDelay: defaultACMRecordDelay, issueDelay: defaultACMIssueDelay, life: defaultACMLife,
+		upstream: up, dns: dns, balancer: balancer, now: now, recordDelay: defaultACMRecordDelay,
+		issueDelay: defaultACMIssueDelay, life: defaultACMLife,
 		tokens: map[string]tokenUse{}, known: map[string]*certificate{},
 	}
 	dns.changed, balancer.certificates = s.recordsChanged, s
@@ -80,7 +81,8 @@ func (s *acmService) around(ctx context.Context, x *exchange, next forward) (*re
 			return nil, err
 		}
 		if status == "PENDING_VALIDATION" {
-			return x.fail(http.StatusBadRequest, "RequestInProgressException", "Certificate request for "+arn+" is in progress: it has not been issued."), nil
+			return x.fail(http.StatusBadRequest, "RequestInProgressException", "Certificate request for "+arn+
+				" is in progress: it has not been issued."), nil
 		}
 	case "DeleteCertificate":
 		return s.remove(ctx, x, arn, next)
@@ -95,7 +97,8 @@ func (s *acmService) remove(ctx context.Context, x *exchange, arn string, next f
 		return nil, err
 	}
 	if len(used[arn]) > 0 {
-		return x.fail(http.StatusBadRequest, "ResourceInUseException", fmt.Sprintf("Certificate %s in account %s is in use.", arn, x.call.Account)), nil
+		return x.fail(http.StatusBadRequest, "ResourceInUseException",
+			fmt.Sprintf("Certificate %s in account %s is in use.", arn, x.call.Account)), nil
 	}
 	r, err := next(ctx)
 	if err == nil && r.status == http.StatusOK {
@@ -149,7 +152,10 @@ func (s *acmService) ask(ctx context.Context, account, region, arn string) (map[
 	}
 	r, err := s.upstream.ask(ctx, question{
 		service: "acm", region: region, account: account, method: http.MethodPost, path: "/", body: string(body),
-		header: map[string]string{"X-Amz-Target": "CertificateManager.DescribeCertificate", "Content-Type": "application/x-amz-json-1.1"},
+		header: map[string]string{
+			"X-Amz-Target": "CertificateManager.DescribeCertificate",
+			"Content-Type": "application/x-amz-json-1.1",
+		},
 	})
 	if err != nil || r.status != http.StatusOK {
 		return nil, err

@@ -45,7 +45,10 @@ func (s stamped) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func certificate(domain string, sans ...string) *acm.RequestCertificateInput {
-	return &acm.RequestCertificateInput{DomainName: &domain, SubjectAlternativeNames: sans, ValidationMethod: types.ValidationMethodDns}
+	return &acm.RequestCertificateInput{
+		DomainName: &domain, SubjectAlternativeNames: sans,
+		ValidationMethod: types.ValidationMethodDns,
+	}
 }
 
 func request(t *testing.T, c *acm.Client, in *acm.RequestCertificateInput) string {
@@ -111,11 +114,14 @@ func TestACertificateRefusesWhatACMRefuses(t *testing.T) {
 		in   *acm.RequestCertificateInput
 		code string
 	}{
-		"a name that is none":               {certificate("under_score.test"), "ValidationException"},
-		"an asterisk inside":                {certificate("a.*.test"), "ValidationException"},
-		"a name too long to be common":      {certificate(long), "ValidationException"},
-		"a token with a dash":               {&acm.RequestCertificateInput{DomainName: aws.String("a.test.test"), IdempotencyToken: aws.String("a-b")}, "ValidationException"},
-		"more than ten alternative names":   {certificate("a.test.test", strings.Split("b.t.test c.t.test d.t.test e.t.test f.t.test g.t.test h.t.test i.t.test j.t.test k.t.test l.t.test", " ")...), "LimitExceededException"},
+		"a name that is none":          {certificate("under_score.test"), "ValidationException"},
+		"an asterisk inside":           {certificate("a.*.test"), "ValidationException"},
+		"a name too long to be common": {certificate(long), "ValidationException"},
+		"a token with a dash":          {&acm.RequestCertificateInput{DomainName: aws.String("a.test.test"), IdempotencyToken: aws.String("a-b")}, "ValidationException"},
+		"more than ten alternative names": {
+			certificate("a.test.test", strings.Split("b.t.test c.t.test d.t.test e.t.test f.t.test g.t.test h.t.test "+
+				"i.t.test j.t.test k.t.test l.t.test", " ")...), "LimitExceededException",
+		},
 		"a long name is an alternative one": {certificate("a.test.test", long), ""},
 	} {
 		_, err := c.RequestCertificate(t.Context(), tc.in)
@@ -140,7 +146,8 @@ func TestAValidationRecordIsTheDomains(t *testing.T) {
 	}
 	*later = time.Minute
 	got := described(t, c, arn)
-	if !slices.Equal(got.SubjectAlternativeNames, []string{"record.test", "*.record.test", "a.record.test"}) || len(got.DomainValidationOptions) != 3 {
+	if !slices.Equal(got.SubjectAlternativeNames, []string{"record.test", "*.record.test", "a.record.test"}) ||
+		len(got.DomainValidationOptions) != 3 {
 		t.Fatalf("names %v", got.SubjectAlternativeNames)
 	}
 	record := func(c *acm.Client, domain string) types.ResourceRecord {
@@ -161,7 +168,8 @@ func TestAValidationRecordIsTheDomains(t *testing.T) {
 		"a domain it is not": {record(c, "other.test"), false},
 	} {
 		if same := *tc.got.Name == *want.Name && *tc.got.Value == *want.Value; same != tc.same {
-			t.Errorf("%s: %s %s, while that of the domain is %s %s", name, *tc.got.Name, *tc.got.Value, *want.Name, *want.Value)
+			t.Errorf("%s: %s %s, while that of the domain is %s %s", name, *tc.got.Name, *tc.got.Value, *want.Name,
+				*want.Value)
 		}
 	}
 	if !strings.HasSuffix(*want.Name, ".record.test.") || want.Type != types.RecordTypeCname {
@@ -180,17 +188,20 @@ func TestACertificateIsIssuedOnceItsRecordsArePublic(t *testing.T) {
 	for name, step := range map[string]func() error{
 		"nothing published": func() error { return nil },
 		"in a private zone": func() error {
-			_, err := change(t, zones, *private.HostedZone.Id, validation(creates, pending, 0), validation(creates, pending, 1))
+			_, err := change(t, zones, *private.HostedZone.Id, validation(creates, pending, 0),
+				validation(creates, pending, 1))
 			return err
 		},
 		"in a zone beside": func() error {
-			_, err := change(t, zones, newZone(t, zones, "c.issue.test"), plain(creates, "CNAME", "_x.c.issue.test", "x.test"))
+			_, err := change(t, zones, newZone(t, zones, "c.issue.test"),
+				plain(creates, "CNAME", "_x.c.issue.test", "x.test"))
 			return err
 		},
 	} {
 		must(t, step())
 		*later += time.Hour
-		if got := described(t, c, arn); got.Status != types.CertificateStatusPendingValidation || got.IssuedAt != nil || got.NotAfter != nil {
+		if got := described(t, c, arn); got.Status != types.CertificateStatusPendingValidation || got.IssuedAt != nil ||
+			got.NotAfter != nil {
 			t.Errorf("%s: %s", name, got.Status)
 		}
 	}
@@ -198,7 +209,8 @@ func TestACertificateIsIssuedOnceItsRecordsArePublic(t *testing.T) {
 	wantCode(t, err, "RequestInProgressException")
 
 	public := newZone(t, zones, "issue.test")
-	_, err = change(t, zones, public, validation(creates, pending, 0), plain(creates, "CNAME", *pending.DomainValidationOptions[1].ResourceRecord.Name, "wrong.test"))
+	_, err = change(t, zones, public, validation(creates, pending, 0),
+		plain(creates, "CNAME", *pending.DomainValidationOptions[1].ResourceRecord.Name, "wrong.test"))
 	must(t, err)
 	*later += time.Hour
 	if got := described(t, c, arn); got.Status != types.CertificateStatusPendingValidation {
@@ -211,7 +223,8 @@ func TestACertificateIsIssuedOnceItsRecordsArePublic(t *testing.T) {
 	}
 	*later += time.Minute // counted from the record's creation, although nothing described the certificate since
 	got := described(t, c, arn)
-	if got.Status != types.CertificateStatusIssued || got.IssuedAt == nil || !got.NotAfter.After(*got.NotBefore) || got.DomainValidationOptions[1].ValidationStatus != types.DomainStatusSuccess {
+	if got.Status != types.CertificateStatusIssued || got.IssuedAt == nil || !got.NotAfter.After(*got.NotBefore) ||
+		got.DomainValidationOptions[1].ValidationStatus != types.DomainStatusSuccess {
 		t.Errorf("validated: %+v", got)
 	}
 	_, err = c.GetCertificate(t.Context(), &acm.GetCertificateInput{CertificateArn: &arn})
@@ -238,20 +251,26 @@ func TestACertificateIsNotIssuedWithoutAReason(t *testing.T) {
 	tagged.Tags = []types.Tag{{Key: aws.String("owner"), Value: aws.String("me")}}
 	arns["tagged"] = request(t, c, tagged)
 	w.FailCertificate(arns["failed"], "FAILED", "CAA_ERROR")
-	if got := described(t, c, arns["failed"]); got.Status != types.CertificateStatusFailed || got.FailureReason != types.FailureReasonCaaError || got.DomainValidationOptions[0].ValidationStatus != types.DomainStatusFailed {
+	if got := described(t, c, arns["failed"]); got.Status != types.CertificateStatusFailed ||
+		got.FailureReason != types.FailureReasonCaaError ||
+		got.DomainValidationOptions[0].ValidationStatus != types.DomainStatusFailed {
 		t.Errorf("failed: %s %s", got.Status, got.FailureReason)
 	}
-	if got := described(t, c, arns["by e-mail"]); got.DomainValidationOptions[0].ResourceRecord != nil || got.DomainValidationOptions[0].ValidationMethod != types.ValidationMethodEmail {
+	if got := described(t, c, arns["by e-mail"]); got.DomainValidationOptions[0].ResourceRecord != nil ||
+		got.DomainValidationOptions[0].ValidationMethod != types.ValidationMethodEmail {
 		t.Errorf("by e-mail: %+v", got.DomainValidationOptions[0])
 	}
-	tags, err := c.ListTagsForCertificate(t.Context(), &acm.ListTagsForCertificateInput{CertificateArn: aws.String(arns["tagged"])})
+	tags, err := c.ListTagsForCertificate(t.Context(), &acm.ListTagsForCertificateInput{
+		CertificateArn: aws.String(arns["tagged"]),
+	})
 	must(t, err)
 	if len(tags.Tags) != 1 || *tags.Tags[0].Value != "me" {
 		t.Errorf("tags %v", tags.Tags)
 	}
 	w.FailCertificate(arns["tagged"], "VALIDATION_TIMED_OUT", "")
 	list := func(statuses ...types.CertificateStatus) (out []string) {
-		pages := acm.NewListCertificatesPaginator(c, &acm.ListCertificatesInput{CertificateStatuses: statuses, MaxItems: aws.Int32(1)})
+		pages := acm.NewListCertificatesPaginator(
+			c, &acm.ListCertificatesInput{CertificateStatuses: statuses, MaxItems: aws.Int32(1)})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(t.Context())
 			must(t, err)

@@ -99,9 +99,13 @@ func (r *reply) setJSON(v any) (err error) {
 // summary turns a description into an entry of a list.
 func summary(is map[string]any) map[string]any {
 	inUse, _ := is["InUseBy"].([]string)
-	out := map[string]any{"SubjectAlternativeNameSummaries": is["SubjectAlternativeNames"], "HasAdditionalSubjectAlternativeNames": false, "InUse": len(inUse) > 0, "Exported": false}
+	out := map[string]any{
+		"SubjectAlternativeNameSummaries":      is["SubjectAlternativeNames"],
+		"HasAdditionalSubjectAlternativeNames": false, "InUse": len(inUse) > 0, "Exported": false,
+	}
 	for _, name := range []string{
-		"CertificateArn", "DomainName", "Status", "Type", "KeyAlgorithm", "RenewalEligibility", "NotBefore", "NotAfter", "CreatedAt", "IssuedAt", "ImportedAt",
+		"CertificateArn", "DomainName", "Status", "Type", "KeyAlgorithm", "RenewalEligibility", "NotBefore", "NotAfter",
+		"CreatedAt", "IssuedAt", "ImportedAt",
 	} {
 		if value, ok := is[name]; ok {
 			out[name] = value
@@ -152,7 +156,8 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	status := s.stage(c)
 	issued := status == "ISSUED" || status == "EXPIRED"
 	out := map[string]any{
-		"DomainName": c.domains[0], "Subject": "CN=" + c.domains[0], "SubjectAlternativeNames": c.domains, "Status": status,
+		"DomainName": c.domains[0], "Subject": "CN=" + c.domains[0], "SubjectAlternativeNames": c.domains,
+		"Status":                  status,
 		"DomainValidationOptions": s.options(c, issued), "RenewalEligibility": "INELIGIBLE",
 	}
 	if issued {
@@ -167,7 +172,8 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	}
 	if c.renewal != "" {
 		out["RenewalSummary"] = map[string]any{
-			"RenewalStatus": c.renewal, "UpdatedAt": seconds(c.renewed), "DomainValidationOptions": s.options(c, c.renewal == "SUCCESS"),
+			"RenewalStatus": c.renewal, "UpdatedAt": seconds(c.renewed), "DomainValidationOptions": s.options(
+				c, c.renewal == "SUCCESS"),
 		}
 	}
 	return out
@@ -194,7 +200,10 @@ func (s *acmService) options(c *certificate, done bool) []map[string]any {
 	}
 	var out []map[string]any
 	for _, domain := range c.domains {
-		option := map[string]any{"DomainName": domain, "ValidationDomain": domain, "ValidationStatus": status, "ValidationMethod": c.method}
+		option := map[string]any{
+			"DomainName": domain, "ValidationDomain": domain, "ValidationStatus": status,
+			"ValidationMethod": c.method,
+		}
 		if c.method == "DNS" && !s.now().Before(c.requested.Add(s.recordDelay)) {
 			name, value := validationRecord(c.account, domain)
 			option["ResourceRecord"] = map[string]string{"Name": name, "Type": "CNAME", "Value": value}

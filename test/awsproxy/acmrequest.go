@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	acmDomain = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9]$`)
-	acmToken  = regexp.MustCompile(`^\w{1,32}$`)
+	acmDomain = regexp.MustCompile(
+		`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9]$`)
+	acmToken = regexp.MustCompile(`^\w{1,32}$`)
 )
 
 // request serves RequestCertificate.
@@ -34,7 +35,9 @@ func (s *acmService) request(ctx context.Context, x *exchange, next forward) (*r
 	if before != "" {
 		x.call.Resource += "," + before
 		body, err := json.Marshal(map[string]string{"CertificateArn": before})
-		return &reply{status: http.StatusOK, body: body, header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}}, err
+		return &reply{status: http.StatusOK, body: body, header: http.Header{
+			"Content-Type": {"application/x-amz-json-1.1"},
+		}}, err
 	}
 	delete(x.json, "IdempotencyToken") // moto applies the token regardless of the domain
 	if x.body, err = json.Marshal(x.json); err != nil {
@@ -90,7 +93,8 @@ func requestedDomains(x *exchange) []string {
 func refuseRequest(x *exchange, domains []string) *reply {
 	invalid := func(value, name, constraint string) *reply {
 		return x.fail(http.StatusBadRequest, "ValidationException",
-			fmt.Sprintf("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: Member must %s", value, name, constraint))
+			fmt.Sprintf("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: Member must %s",
+				value, name, constraint))
 	}
 	for i, domain := range domains {
 		name := "subjectAlternativeNames"
@@ -107,7 +111,8 @@ func refuseRequest(x *exchange, domains []string) *reply {
 		}
 	}
 	if token, ok := x.json["IdempotencyToken"].(string); ok && !acmToken.MatchString(token) {
-		return invalid(token, "idempotencyToken", "satisfy regular expression pattern: \\w+, and have length less than or equal to 32")
+		return invalid(token, "idempotencyToken", "satisfy regular expression pattern: \\w+, and have length less "+
+			"than or equal to 32")
 	}
 	return nil
 }

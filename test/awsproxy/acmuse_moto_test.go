@@ -71,21 +71,24 @@ func TestARenewalIsAsTheTestSays(t *testing.T) {
 	arn := request(t, c, certificate("renew.test"))
 	_, err := change(t, zones, newZone(t, zones, "renew.test"), validation(creates, described(t, c, arn), 0))
 	must(t, err)
-	if got := described(t, c, arn); got.Status != types.CertificateStatusIssued || got.RenewalSummary != nil || got.RenewalEligibility != types.RenewalEligibilityIneligible {
+	if got := described(t, c, arn); got.Status != types.CertificateStatusIssued || got.RenewalSummary != nil ||
+		got.RenewalEligibility != types.RenewalEligibilityIneligible {
 		t.Errorf("unused: %s, renewal %s %+v", got.Status, got.RenewalEligibility, got.RenewalSummary)
 	}
 	again := request(t, c, certificate("*.renew.test"))
 	if got := described(t, c, again); got.Status != types.CertificateStatusIssued {
 		t.Errorf("with the record there from the start: %s", got.Status)
 	}
-	if got := described(t, c, again); got.NotAfter.Sub(*got.NotBefore).Round(time.Hour) != 198*24*time.Hour || got.NotBefore.After(time.Now()) {
+	if got := described(t, c, again); got.NotAfter.Sub(*got.NotBefore).Round(time.Hour) != 198*24*time.Hour ||
+		got.NotBefore.After(time.Now()) {
 		t.Errorf("it lives from %s to %s", got.NotBefore, got.NotAfter)
 	}
 	w.SetACMLife(47 * 24 * time.Hour)
 	until := time.Now().Add(20 * 24 * time.Hour).Truncate(time.Second)
 	w.SetRenewal(arn, "PENDING_VALIDATION", until)
 	got := described(t, c, arn)
-	if got.RenewalSummary.RenewalStatus != types.RenewalStatusPendingValidation || !got.NotAfter.Equal(until) || got.NotAfter.Sub(*got.NotBefore) != 47*24*time.Hour {
+	if got.RenewalSummary.RenewalStatus != types.RenewalStatusPendingValidation || !got.NotAfter.Equal(until) ||
+		got.NotAfter.Sub(*got.NotBefore) != 47*24*time.Hour {
 		t.Errorf("renewal %+v from %s until %s, want %s", got.RenewalSummary, got.NotBefore, got.NotAfter, until)
 	}
 	w.SetRenewal(arn, "FAILED", time.Now().Add(-time.Minute))

@@ -34,7 +34,10 @@ func assume(t *testing.T, c *sts.Client, ofAccount string) aws.Credentials {
 	})
 	must(t, err)
 	k := out.Credentials
-	return aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}
+	return aws.Credentials{
+		AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey,
+		SessionToken: *k.SessionToken,
+	}
 }
 
 func TestStaticKeysLiveInTheirAccounts(t *testing.T) {
@@ -65,7 +68,8 @@ func TestAssumedRoleBelongsToItsAccount(t *testing.T) {
 	}
 
 	c.SessionToken = "" // the key is invalid without the token
-	_, err := sts.NewFromConfig(configWith(w.operator, c, "eu-west-1")).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	_, err := sts.NewFromConfig(configWith(w.operator, c, "eu-west-1")).GetCallerIdentity(
+		t.Context(), &sts.GetCallerIdentityInput{})
 	wantCode(t, err, "InvalidClientTokenId")
 }
 
@@ -75,11 +79,15 @@ func TestAssumedRoleExpires(t *testing.T) {
 		o.Now = standing(&later)
 	})
 	out, err := w.sts(keyOne, "eu-west-1").AssumeRole(t.Context(), &sts.AssumeRoleInput{
-		RoleArn: aws.String("arn:aws:iam::" + accountTwo + ":role/portico"), RoleSessionName: aws.String("test"), DurationSeconds: aws.Int32(900 - 120),
+		RoleArn: aws.String("arn:aws:iam::" + accountTwo + ":role/portico"), RoleSessionName: aws.String("test"),
+		DurationSeconds: aws.Int32(900 - 120),
 	})
 	must(t, err)
 	k := out.Credentials
-	c := aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}
+	c := aws.Credentials{
+		AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey,
+		SessionToken: *k.SessionToken,
+	}
 	buckets := s3.NewFromConfig(configWith(w.operator, c, "eu-west-1"))
 	_, err = buckets.ListBuckets(t.Context(), &s3.ListBucketsInput{})
 	must(t, err)
@@ -163,7 +171,8 @@ func TestUnsignedIsRefused(t *testing.T) {
 func TestOldSignatureIsRefused(t *testing.T) {
 	w := newWorld(t, func(o *awsproxy.Options) { o.Now = func() time.Time { return time.Now().Add(time.Hour) } })
 	wantCodes(t, refusals(t, w, keyOne), map[string]string{
-		"s3": "RequestTimeTooSkewed", "sts": "SignatureDoesNotMatch", "sqs": "SignatureDoesNotMatch", "ec2": "RequestExpired",
+		"s3": "RequestTimeTooSkewed", "sts": "SignatureDoesNotMatch", "sqs": "SignatureDoesNotMatch",
+		"ec2": "RequestExpired",
 	})
 }
 
@@ -172,11 +181,15 @@ func TestWebIdentityNeedsNoSignature(t *testing.T) {
 	anonymous := config(w.operator, "", "eu-west-1")
 	anonymous.Credentials = aws.AnonymousCredentials{}
 	out, err := sts.NewFromConfig(anonymous).AssumeRoleWithWebIdentity(t.Context(), &sts.AssumeRoleWithWebIdentityInput{
-		RoleArn: aws.String("arn:aws:iam::" + accountTwo + ":role/web"), RoleSessionName: aws.String("test"), WebIdentityToken: aws.String("a.b.c"),
+		RoleArn: aws.String("arn:aws:iam::" + accountTwo + ":role/web"), RoleSessionName: aws.String("test"),
+		WebIdentityToken: aws.String("a.b.c"),
 	})
 	must(t, err)
 	k := out.Credentials
-	c := aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}
+	c := aws.Credentials{
+		AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey,
+		SessionToken: *k.SessionToken,
+	}
 	if got := account(t, sts.NewFromConfig(configWith(w.operator, c, "eu-west-1"))); got != accountTwo {
 		t.Errorf("account %s, want %s", got, accountTwo)
 	}

@@ -79,14 +79,16 @@ func TestAQueueGetsWhatItsPolicyLetsIn(t *testing.T) {
 			return policyOf(on(toSNS, q, `"StringEquals":{"aws:SourceAccount":"`+accountTwo+`"}`))
 		}, nil},
 		"everybody by topic": {func(q string) string {
-			return policyOf(on(strings.Replace(toSNS, `{"Service":"sns.amazonaws.com"}`, `"*"`, 1), q, `"ArnEquals":{"aws:SourceArn":"`+topic+`"}`))
+			return policyOf(on(strings.Replace(toSNS, `{"Service":"sns.amazonaws.com"}`, `"*"`, 1), q,
+				`"ArnEquals":{"aws:SourceArn":"`+topic+`"}`))
 		}, []string{"mine"}},
 		"all but the other": {func(q string) string {
 			deny := `"Effect":"Deny","Principal":"*","Action":"sqs:SendMessage"`
 			return policyOf(on(toSNS, q), on(deny, q, `"ArnEquals":{"aws:SourceArn":"`+other+`"}`))
 		}, []string{"mine"}},
 		"services only": {func(q string) string {
-			return policyOf(on(strings.Replace(toSNS, `{"Service":"sns.amazonaws.com"}`, `"*"`, 1), q, `"Bool":{"aws:PrincipalIsAWSService":"true"}`))
+			return policyOf(on(strings.Replace(toSNS, `{"Service":"sns.amazonaws.com"}`, `"*"`, 1), q,
+				`"Bool":{"aws:PrincipalIsAWSService":"true"}`))
 		}, []string{"mine", "other"}},
 		"another service": {
 			func(q string) string { return policyOf(on(strings.Replace(toSNS, "sns.", "s3.", 1), q)) },
@@ -144,7 +146,9 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	w := newWorld(t)
 	topic := w.topic(t)
 	url, queue := w.queue(t, keyTwo)
-	must(t, w.setQueue(t, keyTwo, url, map[string]string{"Policy": policyOf(on(toSNS, queue, `"ArnEquals":{"aws:SourceArn":"`+topic+`"}`))}))
+	must(t, w.setQueue(t, keyTwo, url, map[string]string{
+		"Policy": policyOf(on(toSNS, queue, `"ArnEquals":{"aws:SourceArn":"`+topic+`"}`)),
+	}))
 	in := &sns.SubscribeInput{
 		TopicArn: &topic, Protocol: aws.String("sqs"), Endpoint: &queue,
 		Attributes: map[string]string{"RawMessageDelivery": "true"},
@@ -157,7 +161,8 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 		t.Errorf("the subscription is %s", *out.SubscriptionArn)
 	}
 	w.publish(t, topic, "early")
-	if got := w.received(t, keyTwo, url); len(got) != 1 || !strings.Contains(got[0], `"Type": "SubscriptionConfirmation"`) {
+	if got := w.received(t, keyTwo, url); len(got) != 1 ||
+		!strings.Contains(got[0], `"Type": "SubscriptionConfirmation"`) {
 		t.Errorf("received %q, want what asks to confirm", got)
 	}
 	must(t, w.ConfirmSubscription(t.Context(), topic, queue))
@@ -165,7 +170,9 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	w.wantReceived(t, keyTwo, url, "confirmed")
 
 	topic = w.topic(t)
-	must(t, w.setTopic(t, topic, policyOf(on(`"Effect":"Allow","Principal":{"AWS":"`+accountTwo+`"},"Action":"sns:Subscribe"`, topic))))
+	must(
+		t, w.setTopic(t, topic, policyOf(
+			on(`"Effect":"Allow","Principal":{"AWS":"`+accountTwo+`"},"Action":"sns:Subscribe"`, topic))))
 	in.TopicArn = &topic
 	out, err = w.sns(keyTwo).Subscribe(t.Context(), in)
 	must(t, err)
@@ -174,7 +181,9 @@ func TestTopicsSendToOtherAccounts(t *testing.T) {
 	}
 	w.publish(t, topic, "not from this topic")
 	w.wantReceived(t, keyTwo, url)
-	must(t, w.setQueue(t, keyTwo, url, map[string]string{"Policy": policyOf(on(toSNS, queue, `"StringEquals":{"aws:SourceAccount":"`+accountOne+`"}`))}))
+	must(t, w.setQueue(t, keyTwo, url, map[string]string{
+		"Policy": policyOf(on(toSNS, queue, `"StringEquals":{"aws:SourceAccount":"`+accountOne+`"}`)),
+	}))
 	w.publish(t, topic, "from this account")
 	w.wantReceived(t, keyTwo, url, "from this account")
 	_, err = w.sns(keyTwo).Publish(t.Context(), &sns.PublishInput{TopicArn: &topic, Message: aws.String("x")})
@@ -246,14 +255,18 @@ func TestRulesOfEventBridgeSend(t *testing.T) {
 		t.Error("it arrived")
 	}
 	allow := strings.Replace(toSNS, "sns.", "events.", 1)
-	must(t, w.setQueue(t, keyOne, url, map[string]string{"Policy": policyOf(on(allow, queue, `"ArnEquals":{"aws:SourceArn":"`+rule+`"}`))}))
+	must(t, w.setQueue(t, keyOne, url, map[string]string{
+		"Policy": policyOf(on(allow, queue, `"ArnEquals":{"aws:SourceArn":"`+rule+`"}`)),
+	}))
 	if !send(rule, queue) || send(rule+"-other", queue) {
 		t.Error("the rule's policy is not held to")
 	}
 	w.wantReceived(t, keyOne, url, "tick")
 	topic := w.topic(t)
 	w.subscribe(t, topic, queue)
-	must(t, w.setTopic(t, topic, policyOf(on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"events.amazonaws.com"}`, 1), topic))))
+	must(
+		t, w.setTopic(t, topic, policyOf(
+			on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"events.amazonaws.com"}`, 1), topic))))
 	if !send(rule, topic) {
 		t.Error("the topic did not get it")
 	}

@@ -18,7 +18,9 @@ func TestTheDocumentOfBucketsKeepsNamespacesApart(t *testing.T) {
 	name := cloud.BucketPrefix("one", "pay") + "-pay-apart"
 	input := func(name string) *s3.CreateBucketInput {
 		tag := func(key, value *string) s3types.Tag { return s3types.Tag{Key: key, Value: value} }
-		return &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "eu-west-1", Tags: tagsAs("pay", tag)}}
+		return &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+			LocationConstraint: "eu-west-1", Tags: tagsAs("pay", tag),
+		}}
 	}
 	_, err := pay.CreateBucket(t.Context(), input(name))
 	must(t, err)
@@ -36,7 +38,9 @@ func TestTheDocumentOfBucketsKeepsNamespacesApart(t *testing.T) {
 		"object": func() error {
 			return failed(search.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: aws.String("k")}))
 		},
-		"delete": func() error { return failed(search.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name})) },
+		"delete": func() error {
+			return failed(search.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name}))
+		},
 		"policy": func() error {
 			return failed(search.PutBucketPolicy(t.Context(),
 				&s3.PutBucketPolicyInput{Bucket: &name, Policy: aws.String("{}")}))
@@ -58,7 +62,8 @@ func TestThePrefixKeepsNamespacesApartWhoseNamesBeginAlike(t *testing.T) {
 	const strict, chosen = "s3bucket", "s3bucket-chosen-names"
 	picked, own := cloud.BucketPrefix("one", "pay-roll")+"-pay-roll-alike", "pay-roll-alike"
 	for name, kind := range map[string]string{picked: strict, own: chosen} {
-		_, err := session("pay-roll", kind).CreateBucket(t.Context(), createInput(name, "eu-west-1", "portico.dev/namespace", "pay-roll"))
+		_, err := session("pay-roll", kind).CreateBucket(
+			t.Context(), createInput(name, "eu-west-1", "portico.dev/namespace", "pay-roll"))
 		must(t, err)
 	}
 	looks := func(api *s3.Client, name string) func() error {
@@ -73,10 +78,12 @@ func TestThePrefixKeepsNamespacesApartWhoseNamesBeginAlike(t *testing.T) {
 	}
 	pay, prefixed := session("pay", strict), session(cloud.BucketPrefix("one", "pay-roll"), chosen)
 	refusesAll(t, map[string]func() error{
-		"a look at a name that Portico picked":       looks(pay, picked),
-		"its deletion":                               deletes(pay, picked),
-		"a look at a name that was chosen":           looks(pay, own),
-		"a creation by a chosen name":                func() error { return failed(pay.CreateBucket(t.Context(), createInput("pay-alike", "eu-west-1"))) },
+		"a look at a name that Portico picked": looks(pay, picked),
+		"its deletion":                         deletes(pay, picked),
+		"a look at a name that was chosen":     looks(pay, own),
+		"a creation by a chosen name": func() error {
+			return failed(pay.CreateBucket(t.Context(), createInput("pay-alike", "eu-west-1")))
+		},
 		"a look by the policy of chosen names":       looks(session("pay", chosen), picked),
 		"by a namespace that is called like it":      looks(prefixed, picked),
 		"its deletion by a namespace called like it": deletes(prefixed, picked),

@@ -71,18 +71,22 @@ var keepsOut = map[string]map[string]tooWide{
 		"TakeWhatIsOnOffer":       {"sns:TagResource", regional("sns", "t"), offered},
 	},
 	"rdsinstance": {
-		"CreateWithOwnershipTags":            {"rds:CreateDBInstance", regional("rds", "db:d"), asPay},
-		"TagWhatIsBeingCreated":              {"rds:AddTagsToResource", regional("rds", "db:d"), takenByTag},
-		"RestoreSnapshotsOfTheNamespace":     {"rds:RestoreDBInstanceFromDBSnapshot", regional("rds", "snapshot:s"), ofPay},
-		"RestoreSnapshotsOnOffer":            {"rds:RestoreDBInstanceFromDBSnapshot", regional("rds", "snapshot:s"), offered},
-		"ChangeAndDeleteOurs":                {"rds:DeleteDBInstance", regional("rds", "db:d"), ofPay},
-		"TakeWhatIsOnOffer":                  {"rds:AddTagsToResource", regional("rds", "db:d"), offered},
-		"KeepFinalSnapshots":                 {"rds:CreateDBSnapshot", regional("rds", "snapshot:s"), asPay},
-		"CopyTagsToFinalSnapshots":           {"rds:AddTagsToResource", regional("rds", "snapshot:s"), append([]string{"aws:TagKeys", "portico.dev/namespace"}, takenByTag...)},
-		"CopyTagsThatAreNotOfTheRequest":     {"rds:AddTagsToResource", regional("rds", "snapshot:s"), []string{"aws:TagKeys", "portico.dev/adopt", askedFor + "adopt", "search/x"}},
-		"RoleForTheFirstDatabaseOfAnAccount": {"iam:CreateServiceLinkedRole", "arn:aws:iam::" + account + ":role/aws-service-role/eks.amazonaws.com/AWSServiceRoleForAmazonEKS", []string{"iam:AWSServiceName", "eks.amazonaws.com"}},
-		"PasswordsThatRDSManages":            {"secretsmanager:RotateSecret", regional("secretsmanager", "secret:platform"), nil},
-		"KeysByWayOfRDS":                     {"kms:Decrypt", regional("kms", "key/1"), nil},
+		"CreateWithOwnershipTags":        {"rds:CreateDBInstance", regional("rds", "db:d"), asPay},
+		"TagWhatIsBeingCreated":          {"rds:AddTagsToResource", regional("rds", "db:d"), takenByTag},
+		"RestoreSnapshotsOfTheNamespace": {"rds:RestoreDBInstanceFromDBSnapshot", regional("rds", "snapshot:s"), ofPay},
+		"RestoreSnapshotsOnOffer":        {"rds:RestoreDBInstanceFromDBSnapshot", regional("rds", "snapshot:s"), offered},
+		"ChangeAndDeleteOurs":            {"rds:DeleteDBInstance", regional("rds", "db:d"), ofPay},
+		"TakeWhatIsOnOffer":              {"rds:AddTagsToResource", regional("rds", "db:d"), offered},
+		"KeepFinalSnapshots":             {"rds:CreateDBSnapshot", regional("rds", "snapshot:s"), asPay},
+		"CopyTagsToFinalSnapshots":       {"rds:AddTagsToResource", regional("rds", "snapshot:s"), append([]string{"aws:TagKeys", "portico.dev/namespace"}, takenByTag...)},
+		"CopyTagsThatAreNotOfTheRequest": {"rds:AddTagsToResource", regional("rds", "snapshot:s"), []string{"aws:TagKeys", "portico.dev/adopt", askedFor + "adopt", "search/x"}},
+		"RoleForTheFirstDatabaseOfAnAccount": {
+			"iam:CreateServiceLinkedRole", "arn:aws:iam::" + account +
+				":role/aws-service-role/eks.amazonaws.com/AWSServiceRoleForAmazonEKS",
+			[]string{"iam:AWSServiceName", "eks.amazonaws.com"},
+		},
+		"PasswordsThatRDSManages": {"secretsmanager:RotateSecret", regional("secretsmanager", "secret:platform"), nil},
+		"KeysByWayOfRDS":          {"kms:Decrypt", regional("kms", "key/1"), nil},
 	},
 	"ec2instance": {
 		"TagsOfInstanceProfiles":   {"iam:GetInstanceProfile", "arn:aws:iam::" + account + ":role/x", nil},
@@ -101,16 +105,26 @@ var keepsOut = map[string]map[string]tooWide{
 	"accessbinding": {
 		"LookAtTheBoundaryAndTheIssuer": {"iam:GetPolicy", "arn:aws:iam::" + account + ":policy/payroll", nil},
 		"ReadRolesOfTheNamespace":       {"iam:GetRole", paysRole, nil},
-		"MakeRolesWithinTheBoundary":    {"iam:CreateRole", "arn:aws:iam::" + account + ":role/portico/search/portico-pods-search-1", []string{"iam:PermissionsBoundary", "arn:aws:iam::aws:policy/AdministratorAccess"}},
-		"KeepRolesOfTheNamespace":       {"iam:DeleteRole", paysRole, nil},
-		"GiveRolesToPods":               {"iam:PassRole", paysRole, []string{"iam:PassedToService", "pods.eks.amazonaws.com"}},
-		"CreateWithOwnershipTags":       {"eks:CreatePodIdentityAssociation", regional("eks", "cluster/main"), asPay},
-		"TagWhatIsBeingCreated":         {"eks:TagResource", regional("eks", "podidentityassociation/main/a-1"), takenByTag},
-		"ChangeAndDeleteOurs":           {"eks:DeletePodIdentityAssociation", regional("eks", "podidentityassociation/main/a-1"), ofPay},
+		"MakeRolesWithinTheBoundary": {
+			"iam:CreateRole", "arn:aws:iam::" + account +
+				":role/portico/search/portico-pods-search-1",
+			[]string{"iam:PermissionsBoundary", "arn:aws:iam::aws:policy/AdministratorAccess"},
+		},
+		"KeepRolesOfTheNamespace": {"iam:DeleteRole", paysRole, nil},
+		"GiveRolesToPods":         {"iam:PassRole", paysRole, []string{"iam:PassedToService", "pods.eks.amazonaws.com"}},
+		"CreateWithOwnershipTags": {"eks:CreatePodIdentityAssociation", regional("eks", "cluster/main"), asPay},
+		"TagWhatIsBeingCreated":   {"eks:TagResource", regional("eks", "podidentityassociation/main/a-1"), takenByTag},
+		"ChangeAndDeleteOurs":     {"eks:DeletePodIdentityAssociation", regional("eks", "podidentityassociation/main/a-1"), ofPay},
 	},
 	"gatewayhostnamerequest": {
-		"ReadZones":                {"route53:ListResourceRecordSets", "arn:aws:route53:::change/C1", nil},
-		"WriteRecords":             {"route53:ChangeResourceRecordSets", "arn:aws:route53:::hostedzone/Z1", []string{"route53:ChangeResourceRecordSetsRecordTypes", "MX", "route53:ChangeResourceRecordSetsActions", "CREATE"}},
+		"ReadZones": {"route53:ListResourceRecordSets", "arn:aws:route53:::change/C1", nil},
+		"WriteRecords": {
+			"route53:ChangeResourceRecordSets", "arn:aws:route53:::hostedzone/Z1",
+			[]string{
+				"route53:ChangeResourceRecordSetsRecordTypes", "MX", "route53:ChangeResourceRecordSetsActions",
+				"CREATE",
+			},
+		},
 		"SeeChangesArrive":         {"route53:GetChange", "arn:aws:route53:::hostedzone/Z1", nil},
 		"RequestWithOwnershipTags": {"acm:RequestCertificate", regional("acm", "certificate/*"), append([]string{"acm:ValidationMethod", "DNS"}, asPay...)},
 		"TagWhatIsBeingRequested":  {"acm:AddTagsToCertificate", regional("acm", "certificate/1"), takenByTag},
@@ -120,10 +134,11 @@ var keepsOut = map[string]map[string]tooWide{
 
 // forAll are the statements that apply to all namespaces alike and refuse nothing to another one, with the reason.
 var forAll = map[string]string{
-	"Look":                    "AWS does not limit listing and describing by resource, or it tells whose a resource is",
-	"TagsOfWhatRequestsName":  "it tells whose a resource is, and has none",
-	"ReferToGroups":           "groups of the account are for all: what one may name is Portico's to check",
-	"ListsForForms":           "AWS does not limit listing by resource: what a namespace can use of it Portico sorts out",
+	"Look":                   "AWS does not limit listing and describing by resource, or it tells whose a resource is",
+	"TagsOfWhatRequestsName": "it tells whose a resource is, and has none",
+	"ReferToGroups":          "groups of the account are for all: what one may name is Portico's to check",
+	"ListsForForms": "AWS does not limit listing by resource: what a namespace can use of it Portico " +
+		"sorts out",
 	"SubscriptionsHaveNoTags": "SNS has no tags on subscriptions",
 
 	"ReadPoliciesOfReceivers": "a policy of a queue or topic is no secret: Look of these kinds reads it, too",
@@ -150,13 +165,16 @@ func widened(t *testing.T, statement map[string]any) *iam.Policy {
 
 // decide judges the request in a session of the namespace search.
 func (w tooWide) decide(policy *iam.Policy) bool {
-	in := facts{}.with("aws:PrincipalTag/portico.dev/cluster", "one").with("aws:PrincipalTag/portico.dev/namespace", "search").
+	in := facts{}.with("aws:PrincipalTag/portico.dev/cluster", "one").with("aws:PrincipalTag/portico.dev/namespace",
+		"search").
 		with("aws:PrincipalTag/portico.dev/bucket-prefix", cloud.BucketPrefix("one", "search"))
 	for pair := range slices.Chunk(w.in, 2) {
 		in.with(pair[0], pair[1])
 	}
 	all := iam.Policies{Identity: []*iam.Policy{policy}}
-	return all.Decide(iam.Request{Action: w.action, Resource: w.resource, Context: func(key string) []string { return in[key] }}).Allowed
+	return all.Decide(iam.Request{Action: w.action, Resource: w.resource, Context: func(key string) []string {
+		return in[key]
+	}}).Allowed
 }
 
 // TestEachStatementKeepsTheWrongNamespaceOut checks that each statement of each document refuses another namespace

@@ -138,7 +138,8 @@ func (s *ec2Service) exhaustion(x *exchange, vain reservation, id string) *reply
 	}
 	s.ran[id] = vain
 	return x.fail(http.StatusInternalServerError, "InsufficientInstanceCapacity",
-		"We currently do not have sufficient "+x.form.Get("InstanceType")+" capacity in the Availability Zone you requested.")
+		"We currently do not have sufficient "+x.form.Get("InstanceType")+
+			" capacity in the Availability Zone you requested.")
 }
 
 // filterByToken replaces the filter client-token, which moto does not know, with a filter by the instances that the
@@ -195,7 +196,9 @@ func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) 
 	was, is := instancesSet.FindIndex(answer), instancesSet.Find(now.body)
 	if is == nil || over(is) { // moto drops instances that were terminated long ago
 		return x.fail(http.StatusBadRequest, "IdempotentInstanceTerminated",
-			"The request uses the same client token as a previous request for which the instance has been terminated."), nil
+				"The request uses the same client token as a previous request for which the instance has been "+
+					"terminated."),
+			nil
 	}
 	if was != nil {
 		answer = slices.Concat(answer[:was[0]], is, answer[was[1]:])
@@ -205,5 +208,7 @@ func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) 
 
 // over reports whether an instance of the answer is terminated.
 func over(instances []byte) bool {
-	return slices.ContainsFunc(instanceState.FindAllSubmatch(instances, -1), func(m [][]byte) bool { return string(m[1]) == "terminated" })
+	return slices.ContainsFunc(instanceState.FindAllSubmatch(instances, -1), func(m [][]byte) bool {
+		return string(m[1]) == "terminated"
+	})
 }

@@ -62,7 +62,9 @@ func (s *ec2Service) onlyIn(ctx context.Context, x *exchange, states ...string) 
 		}
 		if state := string(m[1]); !strings.Contains(","+strings.Join(states, ",")+",", ","+state+",") {
 			return x.fail(http.StatusBadRequest, "IncorrectInstanceState",
-				fmt.Sprintf("The instance '%s' is not in a state from which this is possible: it is %s.", id, state)), nil
+					fmt.Sprintf("The instance '%s' is not in a state from which this is possible: it is %s.", id,
+						state)),
+				nil
 		}
 	}
 	return nil, nil
@@ -129,16 +131,21 @@ func (s *ec2Service) fillMetadata(ctx context.Context, x *exchange) error {
 func (s *ec2Service) monitor(ctx context.Context, x *exchange, state, shown string) (*reply, error) {
 	var items strings.Builder
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
-		r, err := s.ask(ctx, x, url.Values{"Action": {"ModifyInstanceAttribute"}, "InstanceId": {id}, "Attribute": {"monitoringState"}, "Value": {state}})
+		r, err := s.ask(ctx, x, url.Values{
+			"Action": {"ModifyInstanceAttribute"}, "InstanceId": {id},
+			"Attribute": {"monitoringState"}, "Value": {state},
+		})
 		if err != nil || r.status != http.StatusOK {
 			return r, err
 		}
-		fmt.Fprintf(&items, "<item><instanceId>%s</instanceId><monitoring><state>%s</state></monitoring></item>", escapeXML(id), shown)
+		fmt.Fprintf(&items, "<item><instanceId>%s</instanceId><monitoring><state>%s</state></monitoring></item>",
+			escapeXML(id), shown)
 	}
 	op := x.call.Operation
 	return &reply{
 		status: http.StatusOK, header: http.Header{"Content-Type": {"text/xml"}},
-		body: []byte(`<` + op + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/><instancesSet>` + items.String() + `</instancesSet></` + op + `Response>`),
+		body: []byte(`<` + op + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/><instancesSet>` +
+			items.String() + `</instancesSet></` + op + `Response>`),
 	}, nil
 }
 
@@ -160,7 +167,9 @@ func (s *ec2Service) replaceProfile(ctx context.Context, x *exchange, next forwa
 			again.Set(name, v)
 		}
 	}
-	for _, form := range []url.Values{{"Action": {"DisassociateIamInstanceProfile"}, "AssociationId": {x.form.Get("AssociationId")}}, again} {
+	for _, form := range []url.Values{
+		{"Action": {"DisassociateIamInstanceProfile"}, "AssociationId": {x.form.Get("AssociationId")}}, again,
+	} {
 		if _, err := s.ask(ctx, x, form); err != nil {
 			return nil, err
 		}

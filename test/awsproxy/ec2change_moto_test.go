@@ -54,14 +54,17 @@ func TestALaunchKeepsWhatItIsAskedFor(t *testing.T) {
 	volumes := volumesOf(t, c, id)
 	v := volumes["/dev/sdf"]
 	if aws.ToInt32(v.Iops) != 4000 || aws.ToInt32(v.Throughput) != 125 || !aws.ToBool(v.Encrypted) {
-		t.Errorf("volume %d IOPS, %d MiB/s, encrypted %v", aws.ToInt32(v.Iops), aws.ToInt32(v.Throughput), aws.ToBool(v.Encrypted))
+		t.Errorf("volume %d IOPS, %d MiB/s, encrypted %v", aws.ToInt32(v.Iops), aws.ToInt32(v.Throughput),
+			aws.ToBool(v.Encrypted))
 	}
 	if _, ok := volumes["/dev/sda1"]; !ok {
 		t.Errorf("the root volume is missing: %d volumes", len(volumes))
 	}
 	_, err := c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	wantCode(t, err, "OperationNotPermitted")
-	_, err = c.ModifyInstanceAttribute(t.Context(), &ec2.ModifyInstanceAttributeInput{InstanceId: &id, DisableApiTermination: &types.AttributeBooleanValue{Value: aws.Bool(false)}})
+	_, err = c.ModifyInstanceAttribute(t.Context(), &ec2.ModifyInstanceAttributeInput{
+		InstanceId: &id, DisableApiTermination: &types.AttributeBooleanValue{Value: aws.Bool(false)},
+	})
 	must(t, err)
 	_, err = c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	must(t, err)
@@ -81,9 +84,10 @@ func TestALaunchNeedsItsImageAndKeyPair(t *testing.T) {
 	_, err = c.RunInstances(t.Context(), in)
 	wantCode(t, err, "InvalidKeyPair.NotFound")
 
-	p, err := ssm.NewFromConfig(config(w.operator, keyOne, "eu-west-1")).GetParameter(t.Context(), &ssm.GetParameterInput{
-		Name: aws.String("/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"),
-	})
+	p, err := ssm.NewFromConfig(config(w.operator, keyOne, "eu-west-1")).GetParameter(
+		t.Context(), &ssm.GetParameterInput{
+			Name: aws.String("/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"),
+		})
 	must(t, err)
 	in = runInput(unique(t), types.InstanceTypeT3Micro)
 	in.ImageId = p.Parameter.Value
@@ -96,7 +100,9 @@ func TestATypeChangesOnlyWhileStopped(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")
 	id := run(t, c, runInput(unique(t), types.InstanceTypeT3Micro))
-	change := &ec2.ModifyInstanceAttributeInput{InstanceId: &id, InstanceType: &types.AttributeValue{Value: aws.String("t3.large")}}
+	change := &ec2.ModifyInstanceAttributeInput{InstanceId: &id, InstanceType: &types.AttributeValue{
+		Value: aws.String("t3.large"),
+	}}
 	_, err := c.ModifyInstanceAttribute(t.Context(), change)
 	wantCode(t, err, "IncorrectInstanceState")
 	_, err = c.StopInstances(t.Context(), &ec2.StopInstancesInput{InstanceIds: []string{id}})
@@ -127,11 +133,16 @@ func TestMetadataOptionsLeftOutStay(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")
 	in := runInput(unique(t), types.InstanceTypeT3Micro)
-	in.MetadataOptions = &types.InstanceMetadataOptionsRequest{HttpTokens: types.HttpTokensStateRequired, HttpPutResponseHopLimit: aws.Int32(3)}
+	in.MetadataOptions = &types.InstanceMetadataOptionsRequest{
+		HttpTokens: types.HttpTokensStateRequired, HttpPutResponseHopLimit: aws.Int32(3),
+	}
 	id := run(t, c, in)
-	_, err := c.ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &id, HttpPutResponseHopLimit: aws.Int32(2)})
+	_, err := c.ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{
+		InstanceId: &id, HttpPutResponseHopLimit: aws.Int32(2),
+	})
 	must(t, err)
-	if m := instanceOf(t, c, id).MetadataOptions; m.HttpTokens != types.HttpTokensStateRequired || *m.HttpPutResponseHopLimit != 2 || m.HttpEndpoint != types.InstanceMetadataEndpointStateEnabled {
+	if m := instanceOf(t, c, id).MetadataOptions; m.HttpTokens != types.HttpTokensStateRequired ||
+		*m.HttpPutResponseHopLimit != 2 || m.HttpEndpoint != types.InstanceMetadataEndpointStateEnabled {
 		t.Errorf("metadata options %+v", m)
 	}
 }
@@ -142,7 +153,8 @@ func TestMonitoringIsSwitched(t *testing.T) {
 	id := run(t, c, runInput(unique(t), types.InstanceTypeT3Micro))
 	on, err := c.MonitorInstances(t.Context(), &ec2.MonitorInstancesInput{InstanceIds: []string{id}})
 	must(t, err)
-	if on.InstanceMonitorings[0].Monitoring.State != types.MonitoringStatePending || instanceOf(t, c, id).Monitoring.State != types.MonitoringStateEnabled {
+	if on.InstanceMonitorings[0].Monitoring.State != types.MonitoringStatePending ||
+		instanceOf(t, c, id).Monitoring.State != types.MonitoringStateEnabled {
 		t.Errorf("answered %+v", on.InstanceMonitorings)
 	}
 	_, err = c.UnmonitorInstances(t.Context(), &ec2.UnmonitorInstancesInput{InstanceIds: []string{id}})
@@ -155,12 +167,15 @@ func TestMonitoringIsSwitched(t *testing.T) {
 // makeProfile creates an instance profile with a plain request: the tests need IAM's SDK for nothing else.
 func makeProfile(t *testing.T, w *world, name string) {
 	t.Helper()
-	body := url.Values{"Action": {"CreateInstanceProfile"}, "Version": {"2010-05-08"}, "InstanceProfileName": {name}}.Encode()
+	body := url.Values{"Action": {"CreateInstanceProfile"}, "Version": {"2010-05-08"}, "InstanceProfileName": {
+		name,
+	}}.Encode()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.outside.URL, strings.NewReader(body))
 	must(t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	sum := sha256.Sum256([]byte(body))
-	must(t, v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: keyOne, SecretAccessKey: "secret"}, req, hex.EncodeToString(sum[:]), "iam", "us-east-1", time.Now()))
+	must(t, v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: keyOne, SecretAccessKey: "secret"},
+		req, hex.EncodeToString(sum[:]), "iam", "us-east-1", time.Now()))
 	resp, err := w.outside.Client().Do(req)
 	must(t, err)
 	defer func() { _ = resp.Body.Close() }()
@@ -199,14 +214,19 @@ func TestAReplacedProfileShows(t *testing.T) {
 	in.IamInstanceProfile = &types.IamInstanceProfileSpecification{Name: &names[0]}
 	id := run(t, c, in)
 	out, err := c.DescribeIamInstanceProfileAssociations(t.Context(), &ec2.DescribeIamInstanceProfileAssociationsInput{
-		Filters: []types.Filter{{Name: aws.String("instance-id"), Values: []string{id}}, {Name: aws.String("state"), Values: []string{"associating", "associated"}}},
+		Filters: []types.Filter{
+			{Name: aws.String("instance-id"), Values: []string{id}},
+			{Name: aws.String("state"), Values: []string{"associating", "associated"}},
+		},
 	})
 	must(t, err)
 	_, err = c.ReplaceIamInstanceProfileAssociation(t.Context(), &ec2.ReplaceIamInstanceProfileAssociationInput{
-		AssociationId: out.IamInstanceProfileAssociations[0].AssociationId, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &names[1]},
+		AssociationId:      out.IamInstanceProfileAssociations[0].AssociationId,
+		IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &names[1]},
 	})
 	must(t, err)
-	if p := instanceOf(t, c, id).IamInstanceProfile; p == nil || *p.Arn != "arn:aws:iam::"+accountOne+":instance-profile/"+names[1] {
+	if p := instanceOf(t, c, id).IamInstanceProfile; p == nil || *p.Arn != "arn:aws:iam::"+accountOne+
+		":instance-profile/"+names[1] {
 		t.Errorf("profile %+v", p)
 	}
 }

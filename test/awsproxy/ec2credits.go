@@ -69,11 +69,14 @@ func (s *ec2Service) describeCredits(ctx context.Context, x *exchange) (*reply, 
 		case err != nil:
 			return nil, err
 		case missing:
-			return x.fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '"+id+"' does not exist"), nil
+			return x.fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '"+id+
+				"' does not exist"), nil
 		case option == "":
-			return x.fail(http.StatusBadRequest, "InvalidParameterValue", "The instance '"+id+"' is not a burstable performance instance"), nil
+			return x.fail(http.StatusBadRequest, "InvalidParameterValue", "The instance '"+id+
+				"' is not a burstable performance instance"), nil
 		}
-		fmt.Fprintf(&items, "<item><instanceId>%s</instanceId><cpuCredits>%s</cpuCredits></item>", escapeXML(id), escapeXML(option))
+		fmt.Fprintf(&items, "<item><instanceId>%s</instanceId><cpuCredits>%s</cpuCredits></item>", escapeXML(id),
+			escapeXML(option))
 	}
 	return creditReply(x, "<instanceCreditSpecificationSet>"+items.String()+"</instanceCreditSpecificationSet>"), nil
 }
@@ -95,14 +98,18 @@ func (s *ec2Service) modifyCredits(ctx context.Context, x *exchange) (*reply, er
 			code = "InstanceCreditSpecification.NotSupported"
 		}
 		if code != "" {
-			fmt.Fprintf(&failed, "<item><instanceId>%s</instanceId><error><code>%s</code><message>not changed</message></error></item>", escapeXML(id), code)
+			fmt.Fprintf(&failed, "<item><instanceId>%s</instanceId><error><code>%s</code><message>not "+
+				"changed</message></error></item>", escapeXML(id), code)
 			continue
 		}
 		s.noteCredits(x, id, x.form.Get(creditPrefix(n)+"CpuCredits"))
 		fmt.Fprintf(&done, "<item><instanceId>%s</instanceId></item>", escapeXML(id))
 	}
-	return creditReply(x, "<successfulInstanceCreditSpecificationSet>"+done.String()+"</successfulInstanceCreditSpecificationSet>"+
-		"<unsuccessfulInstanceCreditSpecificationSet>"+failed.String()+"</unsuccessfulInstanceCreditSpecificationSet>"), nil
+	return creditReply(x, "<successfulInstanceCreditSpecificationSet>"+done.String()+
+			"</successfulInstanceCreditSpecificationSet>"+
+			"<unsuccessfulInstanceCreditSpecificationSet>"+failed.String()+
+			"</unsuccessfulInstanceCreditSpecificationSet>"),
+		nil
 }
 
 func creditPrefix(n int) string { return "InstanceCreditSpecification." + strconv.Itoa(n) + "." }
@@ -111,6 +118,7 @@ func creditReply(x *exchange, body string) *reply {
 	op := x.call.Operation
 	return &reply{
 		status: http.StatusOK, header: http.Header{"Content-Type": {"text/xml"}},
-		body: []byte(`<` + op + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/>` + body + `</` + op + `Response>`),
+		body: []byte(`<` + op + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/>` + body + `</` +
+			op + `Response>`),
 	}
 }

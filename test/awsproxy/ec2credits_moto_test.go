@@ -12,7 +12,9 @@ import (
 
 func creditsOf(t *testing.T, c *ec2.Client, id string) string {
 	t.Helper()
-	out, err := c.DescribeInstanceCreditSpecifications(t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{id}})
+	out, err := c.DescribeInstanceCreditSpecifications(t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{
+		InstanceIds: []string{id},
+	})
 	must(t, err)
 	if len(out.InstanceCreditSpecifications) != 1 || *out.InstanceCreditSpecifications[0].InstanceId != id {
 		t.Fatalf("answered %+v", out.InstanceCreditSpecifications)
@@ -49,16 +51,21 @@ func TestCPUCreditsAreOfBurstableTypesOnly(t *testing.T) {
 	_, err := c.RunInstances(t.Context(), in)
 	wantCode(t, err, "InvalidParameterCombination")
 	id := run(t, c, runInput(unique(t), types.InstanceTypeM5Large))
-	_, err = c.DescribeInstanceCreditSpecifications(t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{id}})
+	_, err = c.DescribeInstanceCreditSpecifications(t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{
+		InstanceIds: []string{id},
+	})
 	wantCode(t, err, "InvalidParameterValue")
 	change := func(id string) *ec2.ModifyInstanceCreditSpecificationOutput {
 		out, err := c.ModifyInstanceCreditSpecification(t.Context(), &ec2.ModifyInstanceCreditSpecificationInput{
-			InstanceCreditSpecifications: []types.InstanceCreditSpecificationRequest{{InstanceId: &id, CpuCredits: aws.String("standard")}},
+			InstanceCreditSpecifications: []types.InstanceCreditSpecificationRequest{
+				{InstanceId: &id, CpuCredits: aws.String("standard")},
+			},
 		})
 		must(t, err)
 		return out
 	}
-	if got := change(id).UnsuccessfulInstanceCreditSpecifications; len(got) != 1 || got[0].Error.Code != "InstanceCreditSpecification.NotSupported" {
+	if got := change(id).UnsuccessfulInstanceCreditSpecifications; len(got) != 1 ||
+		got[0].Error.Code != "InstanceCreditSpecification.NotSupported" {
 		t.Errorf("answered %+v", got)
 	}
 	id = run(t, c, runInput(unique(t), types.InstanceTypeT3Micro))

@@ -57,7 +57,8 @@ func (s *ec2Service) image(ctx context.Context, x *exchange) (root string, refus
 	if err != nil || known {
 		return latestRoot, nil, err
 	}
-	return "", x.fail(http.StatusBadRequest, "InvalidAMIID.NotFound", fmt.Sprintf("The image id '[%s]' does not exist", id)), nil
+	return "", x.fail(http.StatusBadRequest, "InvalidAMIID.NotFound",
+		fmt.Sprintf("The image id '[%s]' does not exist", id)), nil
 }
 
 var nextToken = regexp.MustCompile(`"NextToken": ?"([^"]+)"`)
@@ -71,8 +72,12 @@ func (s *ec2Service) latestImage(ctx context.Context, x *exchange, id string) (b
 			body = fmt.Sprintf(`{"Path":%q,"Recursive":true,"NextToken":%q}`, path, token)
 		}
 		r, err := s.upstream.ask(ctx, question{
-			service: "ssm", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/", body: body,
-			header: map[string]string{"X-Amz-Target": "AmazonSSM.GetParametersByPath", "Content-Type": "application/x-amz-json-1.1"},
+			service: "ssm", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+			body: body,
+			header: map[string]string{
+				"X-Amz-Target": "AmazonSSM.GetParametersByPath",
+				"Content-Type": "application/x-amz-json-1.1",
+			},
 		})
 		if err != nil || strings.Contains(string(r.body), `"`+id+`"`) {
 			return err == nil, err
@@ -94,7 +99,8 @@ func (s *ec2Service) keyPair(ctx context.Context, x *exchange) (refused *reply, 
 	if err != nil || r.status == http.StatusOK {
 		return nil, err
 	}
-	return x.fail(http.StatusBadRequest, "InvalidKeyPair.NotFound", fmt.Sprintf("The key pair '%s' does not exist", name)), nil
+	return x.fail(http.StatusBadRequest, "InvalidKeyPair.NotFound",
+		fmt.Sprintf("The key pair '%s' does not exist", name)), nil
 }
 
 func mapping(n int) string { return "BlockDeviceMapping." + strconv.Itoa(n) + "." }
@@ -110,7 +116,9 @@ func withRoot(form url.Values, root string) url.Values {
 	for full.Has(mapping(n)+"DeviceName") && full.Get(mapping(n)+"DeviceName") != root {
 		n++
 	}
-	for key, value := range map[string]string{"DeviceName": root, "Ebs.VolumeSize": "8", "Ebs.DeleteOnTermination": "true"} {
+	for key, value := range map[string]string{
+		"DeviceName": root, "Ebs.VolumeSize": "8", "Ebs.DeleteOnTermination": "true",
+	} {
 		if !full.Has(mapping(n) + key) {
 			full.Set(mapping(n)+key, value)
 		}
@@ -122,7 +130,10 @@ func withRoot(form url.Values, root string) url.Values {
 func (s *ec2Service) complete(ctx context.Context, x *exchange, id string) error {
 	var todo []url.Values
 	if x.form.Get("DisableApiTermination") == "true" {
-		todo = append(todo, url.Values{"Action": {"ModifyInstanceAttribute"}, "InstanceId": {id}, "DisableApiTermination.Value": {"true"}})
+		todo = append(todo, url.Values{
+			"Action": {"ModifyInstanceAttribute"}, "InstanceId": {id},
+			"DisableApiTermination.Value": {"true"},
+		})
 	}
 	for n := 1; x.form.Has(mapping(n) + "DeviceName"); n++ {
 		volume, err := s.volumeAt(ctx, x, id, x.form.Get(mapping(n)+"DeviceName"))

@@ -25,7 +25,8 @@ func launchNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 	all = append(all, pass...)
 	for n := 1; x.form.Has(mapping(n) + "DeviceName"); n++ {
 		if key := x.form.Get(mapping(n) + "Ebs.KmsKeyId"); key != "" {
-			all = append(all, keyNeeds(x, "ec2", key, nil, "kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext",
+			all = append(all, keyNeeds(x, "ec2", key, nil, "kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt",
+				"kms:GenerateDataKeyWithoutPlaintext",
 				"kms:ReEncryptFrom", "kms:ReEncryptTo")...)
 		}
 	}
@@ -36,7 +37,8 @@ func launchNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 func madeNeeds(x *exchange) []need {
 	given := map[string]map[string]string{}
 	for n := 1; x.form.Has(fmt.Sprintf("TagSpecification.%d.ResourceType", n)); n++ {
-		given[x.form.Get(fmt.Sprintf("TagSpecification.%d.ResourceType", n))] = formTags(x.form, fmt.Sprintf("TagSpecification.%d.Tag.", n))
+		given[x.form.Get(fmt.Sprintf("TagSpecification.%d.ResourceType", n))] = formTags(
+			x.form, fmt.Sprintf("TagSpecification.%d.Tag.", n))
 	}
 	var all []need
 	for _, kind := range []string{"instance", "volume", "network-interface"} {
@@ -45,7 +47,8 @@ func madeNeeds(x *exchange) []need {
 		all = append(all, n)
 		if len(tags) > 0 {
 			all = append(all, need{
-				action: "ec2:CreateTags", resource: n.resource, facts: facts{}.tagged(tags).with("ec2:CreateAction", "RunInstances"),
+				action: "ec2:CreateTags", resource: n.resource, facts: facts{}.tagged(tags).with(
+					"ec2:CreateAction", "RunInstances"),
 			})
 		}
 	}

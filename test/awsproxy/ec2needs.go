@@ -13,8 +13,10 @@ import (
 // ec2OnInstance are the operations that need one permission, named like the operation, on the instances that they
 // name.
 var ec2OnInstance = map[string]bool{
-	"StartInstances": true, "StopInstances": true, "TerminateInstances": true, "RebootInstances": true, "DescribeInstanceAttribute": true,
-	"ModifyInstanceMetadataOptions": true, "ModifyInstanceCreditSpecification": true, "MonitorInstances": true, "UnmonitorInstances": true,
+	"StartInstances": true, "StopInstances": true, "TerminateInstances": true, "RebootInstances": true,
+	"DescribeInstanceAttribute":     true,
+	"ModifyInstanceMetadataOptions": true, "ModifyInstanceCreditSpecification": true, "MonitorInstances": true,
+	"UnmonitorInstances": true,
 }
 
 // ec2Needs returns the permissions of a call to EC2: the one named like the operation, on each resource that the call
@@ -23,7 +25,8 @@ func ec2Needs(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	op := x.call.Operation
 	switch {
 	case ec2OnInstance[op]:
-		return ec2On(up, x, slices.Concat(formList(x.form, "InstanceId."), single(x.form.Get("InstanceId")), eachOf(x.form, "InstanceCreditSpecification.", ".InstanceId"))...), nil
+		return ec2On(up, x, slices.Concat(formList(x.form, "InstanceId."), single(x.form.Get("InstanceId")),
+			eachOf(x.form, "InstanceCreditSpecification.", ".InstanceId"))...), nil
 	case op == "RunInstances":
 		return launchNeeds(ctx, up, x)
 	case op == "ModifyInstanceAttribute":
@@ -63,7 +66,8 @@ func eachOf(form url.Values, prefix, suffix string) []string {
 
 // ec2Kinds are the kinds of resources by the prefix of their IDs.
 var ec2Kinds = map[string]string{
-	"i": "instance", "vol": "volume", "sg": "security-group", "subnet": "subnet", "eni": "network-interface", "snap": "snapshot", "ami": "image",
+	"i": "instance", "vol": "volume", "sg": "security-group", "subnet": "subnet", "eni": "network-interface",
+	"snap": "snapshot", "ami": "image",
 	"vpc": "vpc", "lt": "launch-template",
 }
 
@@ -138,7 +142,10 @@ func passNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	if name == "" {
 		return nil, nil
 	}
-	r, err := up.askForm(ctx, x, "iam", url.Values{"Action": {"GetInstanceProfile"}, "Version": {"2010-05-08"}, "InstanceProfileName": {name}})
+	r, err := up.askForm(ctx, x, "iam", url.Values{
+		"Action": {"GetInstanceProfile"}, "Version": {"2010-05-08"},
+		"InstanceProfileName": {name},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +153,10 @@ func passNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	if m == nil {
 		return nil, nil
 	}
-	return []need{{action: "iam:PassRole", resource: string(m[1]), facts: facts{}.with("iam:PassedToService", "ec2.amazonaws.com")}}, nil
+	return []need{{
+		action: "iam:PassRole", resource: string(m[1]),
+		facts: facts{}.with("iam:PassedToService", "ec2.amazonaws.com"),
+	}}, nil
 }
 
 var associated = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)

@@ -33,7 +33,8 @@ func (s *ec2Service) permit(ctx context.Context, x *exchange) (refused *reply, e
 		}
 		if there && tags[needed] == "" { // moto reports a missing volume
 			return x.fail(http.StatusForbidden, "UnauthorizedOperation",
-				"You are not authorized to perform this operation. User is not authorized to perform: ec2:"+x.call.Operation+
+				"You are not authorized to perform this operation. User is not authorized to perform: ec2:"+
+					x.call.Operation+
 					" on resource: volume/"+id+" because no identity-based policy allows the action"), nil
 		}
 	}
@@ -70,7 +71,9 @@ func (s *ec2Service) changedVolumes(ctx context.Context, x *exchange) (volumes [
 
 var tagItem = regexp.MustCompile(`<key>([^<]*)</key>\s*<value>([^<]*)</value>`)
 
-func (s *ec2Service) volumeTags(ctx context.Context, x *exchange, id string) (tags map[string]string, there bool, err error) {
+func (s *ec2Service) volumeTags(ctx context.Context, x *exchange, id string) (
+	tags map[string]string, there bool, err error,
+) {
 	r, err := s.ask(ctx, x, url.Values{"Action": {"DescribeVolumes"}, "VolumeId.1": {id}})
 	if err != nil || !volumeID.Match(r.body) {
 		return nil, false, err

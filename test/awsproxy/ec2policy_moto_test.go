@@ -28,10 +28,17 @@ func TestAVolumeIsChangedByItsOwnTags(t *testing.T) {
 	tagged(t, w, id, "portico.dev/namespace", "team")
 	volume := *volumesOf(t, c, id)["/dev/sda1"].VolumeId
 	grow := &ec2.ModifyVolumeInput{VolumeId: &volume, Size: aws.Int32(40)}
-	keep := &ec2.ModifyInstanceAttributeInput{InstanceId: &id, BlockDeviceMappings: []types.InstanceBlockDeviceMappingSpecification{{
-		DeviceName: aws.String("/dev/sda1"), Ebs: &types.EbsInstanceBlockDeviceSpecification{DeleteOnTermination: aws.Bool(false)},
-	}}}
-	mark := &ec2.CreateTagsInput{Resources: []string{volume}, Tags: []types.Tag{{Key: aws.String("portico.dev/namespace"), Value: aws.String("team")}}}
+	keep := &ec2.ModifyInstanceAttributeInput{
+		InstanceId: &id, BlockDeviceMappings: []types.InstanceBlockDeviceMappingSpecification{{
+			DeviceName: aws.String("/dev/sda1"), Ebs: &types.EbsInstanceBlockDeviceSpecification{
+				DeleteOnTermination: aws.Bool(false),
+			},
+		}},
+	}
+	mark := &ec2.CreateTagsInput{
+		Resources: []string{volume},
+		Tags:      []types.Tag{{Key: aws.String("portico.dev/namespace"), Value: aws.String("team")}},
+	}
 	_, err := c.ModifyVolume(t.Context(), grow)
 	wantCode(t, err, "UnauthorizedOperation")
 	wantStatus(t, err, 403)
@@ -41,7 +48,9 @@ func TestAVolumeIsChangedByItsOwnTags(t *testing.T) {
 	wantCode(t, err, "UnauthorizedOperation")
 
 	tagged(t, w, volume, "portico.dev/adopt", "team/worker")
-	unmark := &ec2.DeleteTagsInput{Resources: []string{volume}, Tags: []types.Tag{{Key: aws.String("portico.dev/adopt")}}}
+	unmark := &ec2.DeleteTagsInput{
+		Resources: []string{volume}, Tags: []types.Tag{{Key: aws.String("portico.dev/adopt")}},
+	}
 	_, err = c.DeleteTags(t.Context(), unmark)
 	wantCode(t, err, "UnauthorizedOperation")
 	_, err = c.CreateTags(t.Context(), mark)
@@ -52,6 +61,8 @@ func TestAVolumeIsChangedByItsOwnTags(t *testing.T) {
 	must(t, err)
 	_, err = c.ModifyInstanceAttribute(t.Context(), keep)
 	must(t, err)
-	_, err = c.ModifyVolume(t.Context(), &ec2.ModifyVolumeInput{VolumeId: aws.String("vol-00000000"), Size: aws.Int32(40)})
+	_, err = c.ModifyVolume(t.Context(), &ec2.ModifyVolumeInput{
+		VolumeId: aws.String("vol-00000000"), Size: aws.Int32(40),
+	})
 	wantCode(t, err, "InvalidVolume.NotFound")
 }

@@ -34,7 +34,10 @@ func (n *profileNews) deny(ctx context.Context, x *exchange) (*reply, error) {
 	if name == "" || delay == 0 || x.call.Actor != Operator {
 		return nil, nil
 	}
-	r, err := n.upstream.askForm(ctx, x, "iam", url.Values{"Action": {"GetInstanceProfile"}, "Version": {"2010-05-08"}, "InstanceProfileName": {name}})
+	r, err := n.upstream.askForm(ctx, x, "iam", url.Values{
+		"Action": {"GetInstanceProfile"}, "Version": {"2010-05-08"},
+		"InstanceProfileName": {name},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +71,8 @@ func invalidProfile(x *exchange) *reply {
 	} {
 		if value := x.form.Get(parameter.name); value != "" {
 			return x.fail(http.StatusBadRequest, "InvalidParameterValue",
-				"Value ("+value+") for parameter "+parameter.path+" is invalid. Invalid IAM Instance Profile "+parameter.what)
+				"Value ("+value+") for parameter "+parameter.path+" is invalid. Invalid IAM Instance Profile "+
+					parameter.what)
 		}
 	}
 	return nil

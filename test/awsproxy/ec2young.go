@@ -68,12 +68,15 @@ func (n *nursery) lose(x *exchange) *reply {
 	var items strings.Builder
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
 		n.lost[tokenID(x, id)] = true
-		items.WriteString("<item><instanceId>" + escapeXML(id) + "</instanceId><currentState><code>32</code><name>shutting-down</name></currentState>" +
+		items.WriteString("<item><instanceId>" + escapeXML(id) +
+			"</instanceId><currentState><code>32</code><name>shutting-down</name></currentState>" +
 			"<previousState><code>16</code><name>running</name></previousState></item>")
 	}
 	return &reply{
 		status: http.StatusOK, header: http.Header{"Content-Type": {"text/xml"}},
-		body: []byte(`<TerminateInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/><instancesSet>` + items.String() + `</instancesSet></TerminateInstancesResponse>`),
+		body: []byte(
+			`<TerminateInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/><instancesSet>` +
+				items.String() + `</instancesSet></TerminateInstancesResponse>`),
 	}
 }
 
@@ -122,7 +125,8 @@ func (n *nursery) outdated(x *exchange, id string) bool {
 func (n *nursery) deny(x *exchange) *reply {
 	for id := range strings.SplitSeq(x.call.Resource, ",") {
 		if n.hidden(x, id) {
-			return x.fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '"+id+"' does not exist")
+			return x.fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '"+id+
+				"' does not exist")
 		}
 	}
 	return nil

@@ -16,7 +16,9 @@ import (
 
 func filtered(t *testing.T, c *ec2.Client, name, value string) int {
 	t.Helper()
-	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: &name, Values: []string{value}}}})
+	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{
+		Filters: []types.Filter{{Name: &name, Values: []string{value}}},
+	})
 	must(t, err)
 	return len(out.Reservations)
 }
@@ -65,7 +67,9 @@ func TestWhatDoesNotShowHidesNoOther(t *testing.T) {
 	var ids []string
 	for i := range 5 {
 		in := runInput(token+string(rune('a'+i)), types.InstanceTypeT3Micro)
-		in.TagSpecifications = []types.TagSpecification{{ResourceType: types.ResourceTypeInstance, Tags: []types.Tag{{Key: aws.String("page"), Value: &token}}}}
+		in.TagSpecifications = []types.TagSpecification{
+			{ResourceType: types.ResourceTypeInstance, Tags: []types.Tag{{Key: aws.String("page"), Value: &token}}},
+		}
 		ids = append(ids, run(t, c, in))
 	}
 	_, err := c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{ids[1], ids[3]}})
@@ -74,7 +78,10 @@ func TestWhatDoesNotShowHidesNoOther(t *testing.T) {
 	for _, size := range []int{0, 1, 2} {
 		w.SetPageSize(size)
 		var got []string
-		pages := ec2.NewDescribeInstancesPaginator(c, &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("tag:page"), Values: []string{token}}}})
+		pages := ec2.NewDescribeInstancesPaginator(
+			c, &ec2.DescribeInstancesInput{
+				Filters: []types.Filter{{Name: aws.String("tag:page"), Values: []string{token}}},
+			})
 		for pages.HasMorePages() {
 			out, err := pages.NextPage(t.Context())
 			must(t, err)
@@ -98,7 +105,8 @@ func TestATerminationThatIsLostLeavesAMachineRunning(t *testing.T) {
 	end := w.LoseTerminations()
 	out, err := c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	must(t, err)
-	if got := out.TerminatingInstances; len(got) != 1 || *got[0].InstanceId != id || got[0].CurrentState.Name != types.InstanceStateNameShuttingDown {
+	if got := out.TerminatingInstances; len(got) != 1 || *got[0].InstanceId != id ||
+		got[0].CurrentState.Name != types.InstanceStateNameShuttingDown {
 		t.Errorf("answered %+v", got)
 	}
 	_, err = c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
@@ -135,7 +143,9 @@ func TestAnInstanceProfileMustExist(t *testing.T) {
 	in := runInput(unique(t), types.InstanceTypeT3Micro)
 	id := run(t, c, in)
 	none := &types.IamInstanceProfileSpecification{Name: aws.String("none")}
-	_, err := c.AssociateIamInstanceProfile(t.Context(), &ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: none})
+	_, err := c.AssociateIamInstanceProfile(t.Context(), &ec2.AssociateIamInstanceProfileInput{
+		InstanceId: &id, IamInstanceProfile: none,
+	})
 	wantCode(t, err, "InvalidParameterValue")
 	in = runInput(unique(t), types.InstanceTypeT3Micro)
 	in.IamInstanceProfile = none

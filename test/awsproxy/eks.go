@@ -107,7 +107,8 @@ func (s *eksService) around(ctx context.Context, x *exchange, next forward) (*re
 		return s.about(x, tag)
 	}
 	serve := map[string]func(context.Context, *exchange, *eksCluster) (*reply, error){
-		"CreatePodIdentityAssociation": s.create, "UpdatePodIdentityAssociation": s.update, "DeletePodIdentityAssociation": s.remove,
+		"CreatePodIdentityAssociation": s.create, "UpdatePodIdentityAssociation": s.update,
+		"DeletePodIdentityAssociation":   s.remove,
 		"DescribePodIdentityAssociation": s.describe, "ListPodIdentityAssociations": s.list,
 	}[x.call.Operation]
 	if serve == nil {
@@ -115,7 +116,8 @@ func (s *eksService) around(ctx context.Context, x *exchange, next forward) (*re
 	}
 	c := s.cluster(x)
 	if c == nil {
-		return x.fail(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: "+clusterOf(x.path)+"."), nil
+		return x.fail(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: "+clusterOf(x.path)+
+			"."), nil
 	}
 	return serve(ctx, x, c)
 }
@@ -149,14 +151,20 @@ func associationOf(path string) string { return path[strings.LastIndex(path, "/"
 func eksOperation(method, path string, body map[string]any) (operation, resource string) {
 	parts := strings.Split(path, "/")
 	if arn, found := strings.CutPrefix(path, tagsPath); found {
-		name := map[string]string{http.MethodGet: "ListTagsForResource", http.MethodPost: "TagResource", http.MethodDelete: "UntagResource"}[method]
+		name := map[string]string{
+			http.MethodGet: "ListTagsForResource", http.MethodPost: "TagResource",
+			http.MethodDelete: "UntagResource",
+		}[method]
 		return name, associationOf(arn)
 	}
 	if len(parts) < 4 || parts[1] != "clusters" || parts[3] != associationsPath {
 		return method + " " + path, ""
 	}
 	if one := len(parts) == 5; one {
-		name := map[string]string{http.MethodGet: "Describe", http.MethodPost: "Update", http.MethodDelete: "Delete"}[method]
+		name := map[string]string{
+			http.MethodGet: "Describe", http.MethodPost: "Update",
+			http.MethodDelete: "Delete",
+		}[method]
 		return name + "PodIdentityAssociation", parts[4]
 	}
 	if method == http.MethodGet {

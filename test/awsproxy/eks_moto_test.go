@@ -47,14 +47,22 @@ func (e *eksWorld) iam() *iam.Client { return iam.NewFromConfig(config(e.operato
 func (e *eksWorld) newRole(t *testing.T, name, trust string) (arn string) {
 	t.Helper()
 	defer e.Calm()()
-	out, err := e.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, Path: aws.String("/portico/"), AssumeRolePolicyDocument: &trust})
+	out, err := e.iam().CreateRole(
+		t.Context(), &iam.CreateRoleInput{
+			RoleName: &name, Path: aws.String("/portico/"), AssumeRolePolicyDocument: &trust,
+		})
 	must(t, err)
 	return *out.Role.Arn
 }
 
 // creation returns the request that creates an association for the ServiceAccount shop/web.
-func (e *eksWorld) creation(change ...func(*eks.CreatePodIdentityAssociationInput)) *eks.CreatePodIdentityAssociationInput {
-	in := &eks.CreatePodIdentityAssociationInput{ClusterName: &e.cluster, Namespace: aws.String("shop"), ServiceAccount: aws.String("web"), RoleArn: &e.role}
+func (e *eksWorld) creation(
+	change ...func(*eks.CreatePodIdentityAssociationInput),
+) *eks.CreatePodIdentityAssociationInput {
+	in := &eks.CreatePodIdentityAssociationInput{
+		ClusterName: &e.cluster, Namespace: aws.String("shop"),
+		ServiceAccount: aws.String("web"), RoleArn: &e.role,
+	}
 	for _, c := range change {
 		c(in)
 	}
@@ -85,11 +93,15 @@ func TestAnAssociationIsKept(t *testing.T) {
 	if !regexp.MustCompile(`^a-[a-z0-9]{17}$`).MatchString(id) || *made.Association.AssociationArn != arn {
 		t.Errorf("%s is %s", id, *made.Association.AssociationArn)
 	}
-	got, err := e.api.DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id})
+	got, err := e.api.DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: &id,
+	})
 	must(t, err)
 	a := got.Association
-	if *a.RoleArn != e.role || *a.Policy != policy || !*a.DisableSessionTags || a.Tags["team"] != "a" || *a.Namespace != "shop" || *a.ServiceAccount != "web" ||
-		*a.ClusterName != "main" || time.Since(*a.CreatedAt).Abs() > time.Minute || a.ModifiedAt == nil || a.TargetRoleArn != nil || a.ExternalId != nil {
+	if *a.RoleArn != e.role || *a.Policy != policy || !*a.DisableSessionTags || a.Tags["team"] != "a" ||
+		*a.Namespace != "shop" || *a.ServiceAccount != "web" ||
+		*a.ClusterName != "main" || time.Since(*a.CreatedAt).Abs() > time.Minute || a.ModifiedAt == nil ||
+		a.TargetRoleArn != nil || a.ExternalId != nil {
 		t.Errorf("association %+v", a)
 	}
 	out, err := e.api.UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{
@@ -99,12 +111,16 @@ func TestAnAssociationIsKept(t *testing.T) {
 	if out.Association.ExternalId == nil || *out.Association.Policy != policy {
 		t.Errorf("changed association %+v", out.Association)
 	}
-	gone, err := e.api.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id})
+	gone, err := e.api.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: &id,
+	})
 	must(t, err)
 	if *gone.Association.AssociationId != id {
 		t.Errorf("deleted %+v", gone.Association)
 	}
-	_, err = e.api.DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id})
+	_, err = e.api.DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: &id,
+	})
 	wantCode(t, err, "ResourceNotFoundException")
 	wantStatus(t, err, 404)
 	calls := e.Calls(awsproxy.To("eks", "CreatePodIdentityAssociation"))
@@ -117,9 +133,10 @@ func TestAssociationsAreListed(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	for _, namespace := range []string{"one", "two"} {
 		for i := range 3 {
-			_, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) {
-				in.Namespace, in.ServiceAccount = &namespace, aws.String(fmt.Sprintf("sa-%d", i))
-			}))
+			_, err := e.api.CreatePodIdentityAssociation(
+				t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) {
+					in.Namespace, in.ServiceAccount = &namespace, aws.String(fmt.Sprintf("sa-%d", i))
+				}))
 			must(t, err)
 		}
 	}
@@ -136,7 +153,8 @@ func TestAssociationsAreListed(t *testing.T) {
 	if n, pages := list(func(*eks.ListPodIdentityAssociationsInput) {}); n != 6 || pages != 1 {
 		t.Errorf("%d on %d pages", n, pages)
 	}
-	if n, pages := list(func(in *eks.ListPodIdentityAssociationsInput) { in.MaxResults = aws.Int32(4) }); n != 6 || pages != 2 {
+	if n, pages := list(func(in *eks.ListPodIdentityAssociationsInput) { in.MaxResults = aws.Int32(4) }); n != 6 ||
+		pages != 2 {
 		t.Errorf("%d on %d pages of 4", n, pages)
 	}
 	if n, _ := list(func(in *eks.ListPodIdentityAssociationsInput) { in.Namespace = aws.String("two") }); n != 3 {
@@ -151,13 +169,16 @@ func TestAssociationsAreListed(t *testing.T) {
 	if n, pages := list(func(*eks.ListPodIdentityAssociationsInput) {}); n != 6 || pages != 3 {
 		t.Errorf("%d on %d small pages", n, pages)
 	}
-	_, err := e.api.ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{ClusterName: &e.cluster, NextToken: aws.String("no token")})
+	_, err := e.api.ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{
+		ClusterName: &e.cluster, NextToken: aws.String("no token"),
+	})
 	wantCode(t, err, "InvalidParameterException")
 }
 
 func TestAnAssociationIsRefused(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
-	half := e.newRole(t, "half", strings.Replace(podTrust, `["sts:AssumeRole","sts:TagSession"]`, `"sts:AssumeRole"`, 1))
+	half := e.newRole(t, "half", strings.Replace(podTrust, `["sts:AssumeRole","sts:TagSession"]`, `"sts:AssumeRole"`,
+		1))
 	other := e.newRole(t, "other", strings.Replace(podTrust, "pods.eks", "ec2", 1))
 	allow := statements(`"Action":"s3:*","Resource":"*"`)
 	for name, row := range map[string]struct {
@@ -190,23 +211,29 @@ func TestAnAssociationIsRefused(t *testing.T) {
 			wantStatus(t, err, row.status)
 		})
 	}
-	_, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.ClientRequestToken = aws.String("one") }))
+	_, err := e.api.CreatePodIdentityAssociation(
+		t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) {
+			in.ClientRequestToken = aws.String("one")
+		}))
 	must(t, err)
 	_, err = e.api.CreatePodIdentityAssociation(t.Context(), e.creation())
 	wantCode(t, err, "ResourceInUseException")
 	wantStatus(t, err, 409)
-	_, err = e.api.CreatePodIdentityAssociation(t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) {
-		in.ClientRequestToken, in.Namespace = aws.String("one"), aws.String("elsewhere")
-	}))
+	_, err = e.api.CreatePodIdentityAssociation(
+		t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) {
+			in.ClientRequestToken, in.Namespace = aws.String("one"), aws.String("elsewhere")
+		}))
 	wantCode(t, err, "InvalidParameterException")
 	e.SetAssociationQuota(1)
-	_, err = e.api.CreatePodIdentityAssociation(t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.Namespace = aws.String("more") }))
+	_, err = e.api.CreatePodIdentityAssociation(
+		t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.Namespace = aws.String("more") }))
 	wantCode(t, err, "ResourceLimitExceededException")
 }
 
 func TestAChangeOfAnAssociationIsRefused(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
-	made, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation(limited(statements(`"Action":"s3:*","Resource":"*"`))))
+	made, err := e.api.CreatePodIdentityAssociation(
+		t.Context(), e.creation(limited(statements(`"Action":"s3:*","Resource":"*"`))))
 	must(t, err)
 	for name, change := range map[string]func(*eks.UpdatePodIdentityAssociationInput){
 		"nothing":         func(*eks.UpdatePodIdentityAssociationInput) {},
@@ -215,13 +242,18 @@ func TestAChangeOfAnAssociationIsRefused(t *testing.T) {
 		"role not there":  func(in *eks.UpdatePodIdentityAssociationInput) { in.RoleArn = aws.String(e.role + "x") },
 		"role not an ARN": func(in *eks.UpdatePodIdentityAssociationInput) { in.RoleArn = aws.String("") },
 	} {
-		in := &eks.UpdatePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: made.Association.AssociationId}
+		in := &eks.UpdatePodIdentityAssociationInput{
+			ClusterName: &e.cluster, AssociationId: made.Association.AssociationId,
+		}
 		change(in)
 		_, err := e.api.UpdatePodIdentityAssociation(t.Context(), in)
 		t.Log(name)
 		wantCode(t, err, "InvalidParameterException")
 	}
-	in := &eks.UpdatePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: made.Association.AssociationId, Policy: aws.String(""), DisableSessionTags: aws.Bool(false)}
+	in := &eks.UpdatePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: made.Association.AssociationId,
+		Policy: aws.String(""), DisableSessionTags: aws.Bool(false),
+	}
 	out, err := e.api.UpdatePodIdentityAssociation(t.Context(), in)
 	must(t, err)
 	if out.Association.Policy != nil {

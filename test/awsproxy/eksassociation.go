@@ -49,7 +49,8 @@ func (s *eksService) create(ctx context.Context, x *exchange, c *eksCluster) (*r
 		return shown(same.now)
 	}
 	if have := s.taken(c, in.Namespace, in.ServiceAccount); have != nil {
-		return x.fail(http.StatusConflict, "ResourceInUseException", "Association already exists: "+have.now.Summary.AssociationID), nil
+		return x.fail(http.StatusConflict, "ResourceInUseException", "Association already exists: "+
+			have.now.Summary.AssociationID), nil
 	}
 	if limit := int(cmp.Or(s.quota.Load(), associationQuota)); s.count(c) >= limit {
 		return x.fail(http.StatusBadRequest, "ResourceLimitExceededException",

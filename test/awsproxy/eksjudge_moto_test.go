@@ -20,10 +20,14 @@ func (e *eksWorld) operatorOf(t *testing.T, document string) aws.Config {
 	t.Helper()
 	role := "arn:aws:iam::" + e.account + ":role/" + unique(t)
 	t.Cleanup(e.AttachPolicies(role, policies(t, document)))
-	out, err := e.sts(e.key, ireland).AssumeRole(t.Context(), &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: aws.String("operator")})
+	out, err := e.sts(e.key, ireland).AssumeRole(
+		t.Context(), &sts.AssumeRoleInput{RoleArn: &role, RoleSessionName: aws.String("operator")})
 	must(t, err)
 	k := out.Credentials
-	return configWith(e.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, ireland)
+	return configWith(e.operator, aws.Credentials{
+		AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey,
+		SessionToken: *k.SessionToken,
+	}, ireland)
 }
 
 // TestAssociationsAreJudged checks that a caller that creates an association needs the permission on the cluster, and
@@ -31,45 +35,61 @@ func (e *eksWorld) operatorOf(t *testing.T, document string) aws.Config {
 func TestAssociationsAreJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	target := "arn:aws:iam::" + e.account + ":role/target"
-	cluster, associations := "arn:aws:eks:eu-west-1:"+e.account+":cluster/main", "arn:aws:eks:eu-west-1:"+e.account+":podidentityassociation/main/*"
-	create := `"Action":["eks:CreatePodIdentityAssociation","eks:ListPodIdentityAssociations"],"Resource":"` + cluster + `"`
+	cluster, associations := "arn:aws:eks:eu-west-1:"+e.account+":cluster/main", "arn:aws:eks:eu-west-1:"+e.account+
+		":podidentityassociation/main/*"
+	create := `"Action":["eks:CreatePodIdentityAssociation","eks:ListPodIdentityAssociations"],"Resource":"` + cluster +
+		`"`
 	tagging := `"Action":"eks:TagResource","Resource":"` + associations + `","Condition":{"StringEquals":{"aws:RequestTag/team":"a"},"ForAllValues:StringEquals":{"aws:TagKeys":"team"}}`
 	look := `"Action":"iam:GetRole","Resource":"` + e.role + `"`
 	pass := func(role string) string {
-		return `"Action":"iam:PassRole","Resource":"` + role + `","Condition":{"StringEquals":{"iam:PassedToService":"pods.eks.amazonaws.com"}}`
+		return `"Action":"iam:PassRole","Resource":"` + role +
+			`","Condition":{"StringEquals":{"iam:PassedToService":"pods.eks.amazonaws.com"}}`
 	}
 	in := e.creation()
 	in.Tags, in.TargetRoleArn = map[string]string{"team": "a"}, &target
 	all := []string{create, tagging, look, pass(e.role), pass(target)}
 	missing := []string{
-		"eks:CreatePodIdentityAssociation on resource: " + cluster, "eks:TagResource on resource: " + associations, "iam:GetRole on resource: " + e.role,
+		"eks:CreatePodIdentityAssociation on resource: " + cluster, "eks:TagResource on resource: " + associations,
+		"iam:GetRole on resource: " + e.role,
 		"iam:PassRole on resource: " + e.role, "iam:PassRole on resource: " + target,
 	}
 	for i, message := range missing {
 		without := append(append([]string{}, all[:i]...), all[i+1:]...)
-		_, err := eks.NewFromConfig(e.operatorOf(t, statements(without...))).CreatePodIdentityAssociation(t.Context(), in)
+		_, err := eks.NewFromConfig(e.operatorOf(t, statements(without...))).CreatePodIdentityAssociation(
+			t.Context(), in)
 		wantDenied(t, err, "AccessDeniedException", message, "because no identity-based policy allows")
 	}
 	wrong := strings.Replace(pass(e.role), "pods.eks", "ec2", 1)
-	_, err := eks.NewFromConfig(e.operatorOf(t, statements(create, tagging, look, wrong, pass(target)))).CreatePodIdentityAssociation(t.Context(), in)
+	_, err := eks.NewFromConfig(
+		e.operatorOf(t, statements(create, tagging, look, wrong, pass(target)))).CreatePodIdentityAssociation(
+		t.Context(), in)
 	wantDenied(t, err, "AccessDeniedException", "iam:PassRole")
 	on := `"Action":["eks:DescribePodIdentityAssociation","eks:UpdatePodIdentityAssociation","eks:DeletePodIdentityAssociation"],"Resource":"` + associations +
 		`","Condition":{"StringEquals":{"aws:ResourceTag/team":"TEAM"}}`
 	api := eks.NewFromConfig(e.operatorOf(t, statements(append(all, strings.Replace(on, "TEAM", "a", 1))...)))
 	made, err := api.CreatePodIdentityAssociation(t.Context(), in)
 	must(t, err)
-	update := &eks.UpdatePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: made.Association.AssociationId, DisableSessionTags: aws.Bool(true)}
+	update := &eks.UpdatePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: made.Association.AssociationId, DisableSessionTags: aws.Bool(true),
+	}
 	_, err = api.UpdatePodIdentityAssociation(t.Context(), update)
 	must(t, err)
-	_, err = eks.NewFromConfig(e.operatorOf(t, statements(create, strings.Replace(on, "TEAM", "a", 1)))).UpdatePodIdentityAssociation(t.Context(), update)
+	_, err = eks.NewFromConfig(
+		e.operatorOf(t, statements(create, strings.Replace(on, "TEAM", "a", 1)))).UpdatePodIdentityAssociation(
+		t.Context(), update)
 	wantDenied(t, err, "AccessDeniedException", "iam:GetRole")
 	others := eks.NewFromConfig(e.operatorOf(t, statements(append(all, strings.Replace(on, "TEAM", "b", 1))...)))
 	_, err = others.UpdatePodIdentityAssociation(t.Context(), update)
-	wantDenied(t, err, "AccessDeniedException", "eks:UpdatePodIdentityAssociation on resource: "+*made.Association.AssociationArn)
-	remove := &eks.DeletePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: made.Association.AssociationId}
+	wantDenied(t, err, "AccessDeniedException", "eks:UpdatePodIdentityAssociation on resource: "+
+		*made.Association.AssociationArn)
+	remove := &eks.DeletePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: made.Association.AssociationId,
+	}
 	_, err = others.DeletePodIdentityAssociation(t.Context(), remove)
 	wantDenied(t, err, "AccessDeniedException", "eks:DeletePodIdentityAssociation")
-	_, err = others.ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{ClusterName: &e.cluster})
+	_, err = others.ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{
+		ClusterName: &e.cluster,
+	})
 	must(t, err)
 	_, err = api.DeletePodIdentityAssociation(t.Context(), remove)
 	must(t, err)
@@ -85,13 +105,16 @@ func TestAssociationsAreTagged(t *testing.T) {
 	made, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation())
 	must(t, err)
 	arn := made.Association.AssociationArn
-	api := eks.NewFromConfig(e.operatorOf(t, statements(`"Action":"eks:TagResource","Resource":"`+*arn+`","Condition":{"StringEquals":{"aws:RequestTag/team":"a"}}`,
-		`"Action":["eks:UntagResource","eks:ListTagsForResource"],"Resource":"*","Condition":{"StringEquals":{"aws:ResourceTag/team":"a"}}`)))
+	api := eks.NewFromConfig(
+		e.operatorOf(t, statements(`"Action":"eks:TagResource","Resource":"`+*arn+
+			`","Condition":{"StringEquals":{"aws:RequestTag/team":"a"}}`,
+			`"Action":["eks:UntagResource","eks:ListTagsForResource"],"Resource":"*","Condition":{"StringEquals":{"aws:ResourceTag/team":"a"}}`)))
 	_, err = api.UntagResource(t.Context(), &eks.UntagResourceInput{ResourceArn: arn, TagKeys: []string{"team"}})
 	wantDenied(t, err, "AccessDeniedException", "eks:UntagResource on resource: "+*arn)
 	_, err = api.TagResource(t.Context(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{"team": "b"}})
 	wantDenied(t, err, "AccessDeniedException", "eks:TagResource")
-	_, err = api.TagResource(t.Context(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{"team": "a", "other": "x"}})
+	_, err = api.TagResource(
+		t.Context(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{"team": "a", "other": "x"}})
 	must(t, err)
 	_, err = api.UntagResource(t.Context(), &eks.UntagResourceInput{ResourceArn: arn, TagKeys: []string{"other"}})
 	must(t, err)
@@ -100,7 +123,8 @@ func TestAssociationsAreTagged(t *testing.T) {
 	if len(got.Tags) != 1 || got.Tags["team"] != "a" {
 		t.Errorf("tags %v", got.Tags)
 	}
-	_, err = e.api.TagResource(t.Context(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{"aws:x": "y"}})
+	_, err = e.api.TagResource(
+		t.Context(), &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{"aws:x": "y"}})
 	wantCode(t, err, "BadRequestException")
 	_, err = e.api.ListTagsForResource(t.Context(), &eks.ListTagsForResourceInput{ResourceArn: aws.String(*arn + "x")})
 	wantCode(t, err, "NotFoundException")
@@ -114,9 +138,12 @@ func TestAssociationsLag(t *testing.T) {
 	young, taken := 0, 0
 	for range 12 {
 		name := unique(t)
-		out, err := e.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: aws.String(podTrust)})
+		out, err := e.iam().CreateRole(
+			t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: aws.String(podTrust)})
 		must(t, err)
-		in := e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.RoleArn, in.ServiceAccount = out.Role.Arn, &name })
+		in := e.creation(func(in *eks.CreatePodIdentityAssociationInput) {
+			in.RoleArn, in.ServiceAccount = out.Role.Arn, &name
+		})
 		made, err := e.api.CreatePodIdentityAssociation(t.Context(), in)
 		if err != nil {
 			wantCode(t, err, "InvalidParameterException")
@@ -125,7 +152,9 @@ func TestAssociationsLag(t *testing.T) {
 			made, err = e.api.CreatePodIdentityAssociation(t.Context(), in)
 			must(t, err)
 		}
-		_, err = e.api.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: made.Association.AssociationId})
+		_, err = e.api.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{
+			ClusterName: &e.cluster, AssociationId: made.Association.AssociationId,
+		})
 		must(t, err)
 		in.ClientRequestToken = nil
 		if _, err = e.api.CreatePodIdentityAssociation(t.Context(), in); err != nil {
@@ -137,7 +166,8 @@ func TestAssociationsLag(t *testing.T) {
 		}
 	}
 	if young == 0 || young == 12 || taken == 0 || taken == 12 {
-		t.Errorf("of 12 roles %d were not known yet, and %d associations were refused for one that had been deleted", young, taken)
+		t.Errorf("of 12 roles %d were not known yet, and %d associations were refused for one that had been deleted",
+			young, taken)
 	}
 }
 
@@ -145,7 +175,8 @@ func TestAssociationsLag(t *testing.T) {
 func TestFaultsOfEKS(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	for kind, code := range map[awsproxy.FaultKind]string{
-		awsproxy.Throttle: "ThrottlingException", awsproxy.ServerError: "ServerException", awsproxy.Denied: "AccessDeniedException",
+		awsproxy.Throttle: "ThrottlingException", awsproxy.ServerError: "ServerException",
+		awsproxy.Denied: "AccessDeniedException",
 	} {
 		remove := e.Inject(awsproxy.Fault{Kind: kind, Match: awsproxy.To("eks")})
 		_, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation())

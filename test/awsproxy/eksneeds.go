@@ -21,7 +21,10 @@ func (s *eksService) needs(_ context.Context, _ *upstream, x *exchange) ([]need,
 		n.facts.tagged(in.Tags)
 		all := []need{n}
 		if len(in.Tags) > 0 {
-			all = append(all, need{action: "eks:TagResource", resource: x.arn("eks", "podidentityassociation/"+name+"/*"), facts: n.facts})
+			all = append(all, need{
+				action:   "eks:TagResource",
+				resource: x.arn("eks", "podidentityassociation/"+name+"/*"), facts: n.facts,
+			})
 		}
 		return append(all, podPassNeeds(in, association{})...), nil
 	}
@@ -80,7 +83,10 @@ func podPassNeeds(in associationRequest, have association) []need {
 		if arn == have.RoleARN {
 			all = append(all, need{action: "iam:GetRole", resource: arn})
 		}
-		all = append(all, need{action: "iam:PassRole", resource: arn, facts: facts{}.with("iam:PassedToService", podService.Name)})
+		all = append(all, need{
+			action: "iam:PassRole", resource: arn,
+			facts: facts{}.with("iam:PassedToService", podService.Name),
+		})
 	}
 	return all
 }

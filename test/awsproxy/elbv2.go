@@ -61,12 +61,15 @@ func (s *elbService) judge(ctx context.Context, x *exchange) (*reply, error) {
 
 // created is the element that an operation creates, by operation.
 var created = map[string]string{
-	"CreateLoadBalancer": "LoadBalancerArn", "CreateListener": "ListenerArn", "CreateRule": "RuleArn", "CreateTargetGroup": "TargetGroupArn",
+	"CreateLoadBalancer": "LoadBalancerArn", "CreateListener": "ListenerArn", "CreateRule": "RuleArn",
+	"CreateTargetGroup": "TargetGroupArn",
 }
 
 var (
-	balancerFacts = regexp.MustCompile(`(?s)<LoadBalancerArn>([^<]*)</LoadBalancerArn><DNSName>[^<]*</DNSName><CanonicalHostedZoneId>[^<]*</CanonicalHostedZoneId>(.*?)<Type>([^<]*)</Type>`)
-	moreThanOne   = regexp.MustCompile(`(<Certificates><member><CertificateArn>[^<]*</CertificateArn></member>)(?:<member>.*?</member>)+</Certificates>`)
+	balancerFacts = regexp.MustCompile(
+		`(?s)<LoadBalancerArn>([^<]*)</LoadBalancerArn><DNSName>[^<]*</DNSName><CanonicalHostedZoneId>[^<]*</CanonicalHostedZoneId>(.*?)<Type>([^<]*)</Type>`)
+	moreThanOne = regexp.MustCompile(
+		`(<Certificates><member><CertificateArn>[^<]*</CertificateArn></member>)(?:<member>.*?</member>)+</Certificates>`)
 )
 
 // complete turns moto's response into AWS's.
@@ -79,8 +82,10 @@ func (s *elbService) complete(x *exchange, r *reply) {
 	case "CreateLoadBalancer", "DescribeLoadBalancers":
 		r.body = balancerFacts.ReplaceAllFunc(r.body, func(facts []byte) []byte {
 			m := balancerFacts.FindSubmatch(facts)
-			name, zone := balancerAddress(string(m[1]), string(m[3]), element(m[2], "Scheme") == "internal", x.call.Region)
-			return []byte("<LoadBalancerArn>" + string(m[1]) + "</LoadBalancerArn><DNSName>" + name + "</DNSName><CanonicalHostedZoneId>" + zone +
+			name, zone := balancerAddress(string(m[1]), string(m[3]), element(m[2], "Scheme") == "internal",
+				x.call.Region)
+			return []byte("<LoadBalancerArn>" + string(m[1]) + "</LoadBalancerArn><DNSName>" + name +
+				"</DNSName><CanonicalHostedZoneId>" + zone +
 				"</CanonicalHostedZoneId>" + string(m[2]) + "<Type>" + string(m[3]) + "</Type>")
 		})
 	case "CreateListener", "ModifyListener", "DescribeListeners": // they show the default certificate
@@ -90,7 +95,9 @@ func (s *elbService) complete(x *exchange, r *reply) {
 
 // missingBalancer refuses the description of load balancers if moto has found only some of them.
 func missingBalancer(x *exchange, r *reply) *reply {
-	for _, list := range []struct{ parameter, element string }{{"Names", "LoadBalancerName"}, {"LoadBalancerArns", "LoadBalancerArn"}} {
+	for _, list := range []struct{ parameter, element string }{
+		{"Names", "LoadBalancerName"}, {"LoadBalancerArns", "LoadBalancerArn"},
+	} {
 		for _, asked := range formList(x.form, list.parameter+".member.") {
 			if !strings.Contains(string(r.body), "<"+list.element+">"+asked+"</") {
 				return x.fail(http.StatusBadRequest, "LoadBalancerNotFound", "Load balancers '["+asked+"]' not found")
@@ -104,7 +111,8 @@ func missingBalancer(x *exchange, r *reply) *reply {
 func (x *exchange) answer(result string) *reply {
 	op := x.call.Operation
 	r := xmlReply(http.StatusOK, "")
-	r.body = append(r.body, "<"+op+`Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/`+elbVersion+`/"><`+op+"Result>"+result+"</"+op+"Result>"+
+	r.body = append(r.body, "<"+op+`Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/`+elbVersion+`/"><`+
+		op+"Result>"+result+"</"+op+"Result>"+
 		"<ResponseMetadata><RequestId/></ResponseMetadata></"+op+"Response>"...)
 	return r
 }

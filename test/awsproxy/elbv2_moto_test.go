@@ -32,7 +32,10 @@ func newBalancing(t *testing.T) *balancing {
 	w.SetACMRecordDelay(0)
 	w.SetACMIssueDelay(0)
 	key := newAccount(w)
-	b := &balancing{world: w, key: key, elb: elb.NewFromConfig(config(w.operator, key, "eu-west-1")), acm: w.acm(key, "eu-west-1")}
+	b := &balancing{
+		world: w, key: key, elb: elb.NewFromConfig(config(w.operator, key, "eu-west-1")),
+		acm: w.acm(key, "eu-west-1"),
+	}
 	out, err := w.ec2(key, "eu-west-1").DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
 	must(t, err)
 	for _, s := range out.Subnets {
@@ -58,7 +61,10 @@ func (b *balancing) issued(t *testing.T) string {
 }
 
 func notFound() []types.Action {
-	return []types.Action{{Type: types.ActionTypeEnumFixedResponse, FixedResponseConfig: &types.FixedResponseActionConfig{StatusCode: aws.String("404")}}}
+	return []types.Action{{
+		Type:                types.ActionTypeEnumFixedResponse,
+		FixedResponseConfig: &types.FixedResponseActionConfig{StatusCode: aws.String("404")},
+	}}
 }
 
 func certificates(arns ...string) (out []types.Certificate) {
@@ -71,7 +77,8 @@ func certificates(arns ...string) (out []types.Certificate) {
 func (b *balancing) listener(t *testing.T, balancer, certificate string) string {
 	t.Helper()
 	out, err := b.elb.CreateListener(t.Context(), &elb.CreateListenerInput{
-		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(443), Certificates: certificates(certificate), DefaultActions: notFound(),
+		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(443),
+		Certificates: certificates(certificate), DefaultActions: notFound(),
 	})
 	must(t, err)
 	return *out.Listeners[0].ListenerArn
@@ -79,20 +86,26 @@ func (b *balancing) listener(t *testing.T, balancer, certificate string) string 
 
 func (b *balancing) add(t *testing.T, listener string, arns ...string) error {
 	t.Helper()
-	_, err := b.elb.AddListenerCertificates(t.Context(), &elb.AddListenerCertificatesInput{ListenerArn: &listener, Certificates: certificates(arns...)})
+	_, err := b.elb.AddListenerCertificates(t.Context(), &elb.AddListenerCertificatesInput{
+		ListenerArn: &listener, Certificates: certificates(arns...),
+	})
 	return err
 }
 
 func (b *balancing) drop(t *testing.T, listener string, arns ...string) error {
 	t.Helper()
-	_, err := b.elb.RemoveListenerCertificates(t.Context(), &elb.RemoveListenerCertificatesInput{ListenerArn: &listener, Certificates: certificates(arns...)})
+	_, err := b.elb.RemoveListenerCertificates(t.Context(), &elb.RemoveListenerCertificatesInput{
+		ListenerArn: &listener, Certificates: certificates(arns...),
+	})
 	return err
 }
 
 // attached returns the listener's certificates, the default one first.
 func (b *balancing) attached(t *testing.T, listener string) (out []string) {
 	t.Helper()
-	got, err := b.elb.DescribeListenerCertificates(t.Context(), &elb.DescribeListenerCertificatesInput{ListenerArn: &listener})
+	got, err := b.elb.DescribeListenerCertificates(t.Context(), &elb.DescribeListenerCertificatesInput{
+		ListenerArn: &listener,
+	})
 	must(t, err)
 	for i, c := range got.Certificates {
 		if *c.IsDefault != (i == 0) {
@@ -109,8 +122,15 @@ func TestALoadBalancerHasTheNamesOfAWS(t *testing.T) {
 		in         elb.CreateLoadBalancerInput
 		code, want string
 	}{
-		"a public one":                    {elb.CreateLoadBalancerInput{Name: aws.String("Web"), Subnets: b.subnets[:2]}, "", `^web-\d{10}\.eu-west-1\.elb\.amazonaws\.com$`},
-		"an internal one":                 {elb.CreateLoadBalancerInput{Name: aws.String("web-in"), Subnets: b.subnets[:2], Scheme: types.LoadBalancerSchemeEnumInternal}, "", `^internal-web-in-\d{10}\.eu-west-1\.elb\.amazonaws\.com$`},
+		"a public one": {elb.CreateLoadBalancerInput{Name: aws.String("Web"), Subnets: b.subnets[:2]}, "", `^web-\d{10}\.eu-west-1\.elb\.amazonaws\.com$`},
+		"an internal one": {
+			elb.CreateLoadBalancerInput{
+				Name: aws.String("web-in"), Subnets: b.subnets[:2],
+				Scheme: types.LoadBalancerSchemeEnumInternal,
+			},
+			"",
+			`^internal-web-in-\d{10}\.eu-west-1\.elb\.amazonaws\.com$`,
+		},
 		"a name that begins as AWS's own": {elb.CreateLoadBalancerInput{Name: aws.String("internal-web"), Subnets: b.subnets[:2]}, "ValidationError", ""},
 		"a name with a dot":               {elb.CreateLoadBalancerInput{Name: aws.String("a.b"), Subnets: b.subnets[:2]}, "ValidationError", ""},
 		"in one zone only":                {elb.CreateLoadBalancerInput{Name: aws.String("one"), Subnets: b.subnets[:1]}, "ValidationError", ""},
@@ -122,13 +142,18 @@ func TestALoadBalancerHasTheNamesOfAWS(t *testing.T) {
 				return
 			}
 			must(t, err)
-			got, err := b.elb.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{Names: []string{*tc.in.Name}})
+			got, err := b.elb.DescribeLoadBalancers(t.Context(), &elb.DescribeLoadBalancersInput{
+				Names: []string{*tc.in.Name},
+			})
 			must(t, err)
 			is := got.LoadBalancers[0]
-			if !regexp.MustCompile(tc.want).MatchString(*is.DNSName) || *is.DNSName != *made.LoadBalancers[0].DNSName || *is.CanonicalHostedZoneId != "Z32O12XQLNTSW2" {
-				t.Errorf("name %s, created as %s, in %s", *is.DNSName, *made.LoadBalancers[0].DNSName, *is.CanonicalHostedZoneId)
+			if !regexp.MustCompile(tc.want).MatchString(*is.DNSName) || *is.DNSName != *made.LoadBalancers[0].DNSName ||
+				*is.CanonicalHostedZoneId != "Z32O12XQLNTSW2" {
+				t.Errorf("name %s, created as %s, in %s", *is.DNSName, *made.LoadBalancers[0].DNSName,
+					*is.CanonicalHostedZoneId)
 			}
-			if calls := b.Calls(awsproxy.To("elasticloadbalancing", "CreateLoadBalancer"), awsproxy.About(*is.LoadBalancerArn)); len(calls) != 1 || !calls[0].Names(*tc.in.Name) {
+			if calls := b.Calls(awsproxy.To("elasticloadbalancing", "CreateLoadBalancer"),
+				awsproxy.About(*is.LoadBalancerArn)); len(calls) != 1 || !calls[0].Names(*tc.in.Name) {
 				t.Errorf("the journal has %+v", calls)
 			}
 		})
@@ -140,12 +165,17 @@ func TestALoadBalancerHasTheNamesOfAWS(t *testing.T) {
 func TestALoadBalancersNameIsTakenOnce(t *testing.T) {
 	b := newBalancing(t)
 	first := b.balancer(t, "web")
-	if again := b.balancer(t, "web"); *again.LoadBalancerArn != *first.LoadBalancerArn || *again.DNSName != *first.DNSName {
+	if again := b.balancer(t, "web"); *again.LoadBalancerArn != *first.LoadBalancerArn ||
+		*again.DNSName != *first.DNSName {
 		t.Errorf("the same once more is %s at %s", *again.LoadBalancerArn, *again.DNSName)
 	}
-	_, err := b.elb.CreateLoadBalancer(t.Context(), &elb.CreateLoadBalancerInput{Name: aws.String("web"), Subnets: b.subnets[:2], Scheme: types.LoadBalancerSchemeEnumInternal})
+	_, err := b.elb.CreateLoadBalancer(t.Context(), &elb.CreateLoadBalancerInput{
+		Name: aws.String("web"), Subnets: b.subnets[:2], Scheme: types.LoadBalancerSchemeEnumInternal,
+	})
 	wantCode(t, err, "DuplicateLoadBalancerName")
-	_, err = b.elb.CreateLoadBalancer(t.Context(), &elb.CreateLoadBalancerInput{Name: aws.String("web"), Subnets: b.subnets[1:3]})
+	_, err = b.elb.CreateLoadBalancer(t.Context(), &elb.CreateLoadBalancerInput{
+		Name: aws.String("web"), Subnets: b.subnets[1:3],
+	})
 	wantCode(t, err, "DuplicateLoadBalancerName")
 }
 
@@ -169,10 +199,12 @@ func TestAListenerTakesIssuedCertificatesOfItsAccountAndRegion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := b.elb.CreateListener(t.Context(), &elb.CreateListenerInput{
-				LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(8443), Certificates: certificates(tc.arn), DefaultActions: notFound(),
+				LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(8443),
+				Certificates: certificates(tc.arn), DefaultActions: notFound(),
 			})
 			wantCode(t, err, tc.code)
-			_, err = b.elb.ModifyListener(t.Context(), &elb.ModifyListenerInput{ListenerArn: &listener, Certificates: certificates(tc.arn)})
+			_, err = b.elb.ModifyListener(
+				t.Context(), &elb.ModifyListenerInput{ListenerArn: &listener, Certificates: certificates(tc.arn)})
 			wantCode(t, err, tc.code)
 			wantCode(t, b.add(t, listener, tc.arn), tc.code)
 			if got := b.attached(t, listener); !slices.Equal(got, []string{good}) {
@@ -181,11 +213,13 @@ func TestAListenerTakesIssuedCertificatesOfItsAccountAndRegion(t *testing.T) {
 		})
 	}
 	_, err := b.elb.CreateListener(t.Context(), &elb.CreateListenerInput{
-		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(443), Certificates: certificates(good), DefaultActions: notFound(),
+		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(443),
+		Certificates: certificates(good), DefaultActions: notFound(),
 	})
 	wantCode(t, err, "DuplicateListener")
 	_, err = b.elb.CreateListener(t.Context(), &elb.CreateListenerInput{
-		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(8443), DefaultActions: notFound(),
+		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(8443),
+		DefaultActions: notFound(),
 	})
 	wantCode(t, err, "ValidationError")
 }
@@ -207,7 +241,8 @@ func TestAListenerKeepsItsDefaultCertificateApart(t *testing.T) {
 		{"what is absent is removed without error", func() error { return b.drop(t, listener, third) }, "", []string{first, second}},
 		{"the default one cannot be removed", func() error { return b.drop(t, listener, first) }, "OperationNotPermitted", []string{first, second}},
 		{"another default one leaves the others", func() error {
-			out, err := b.elb.ModifyListener(t.Context(), &elb.ModifyListenerInput{ListenerArn: &listener, Certificates: certificates(third)})
+			out, err := b.elb.ModifyListener(
+				t.Context(), &elb.ModifyListenerInput{ListenerArn: &listener, Certificates: certificates(third)})
 			if err == nil && len(out.Listeners[0].Certificates) != 1 {
 				return fmt.Errorf("the listener shows %v", out.Listeners[0].Certificates)
 			}

@@ -31,7 +31,9 @@ type listener struct {
 }
 
 // ask makes a call on the proxy's own behalf; answered is false if moto refused it.
-func (s *elbService) ask(ctx context.Context, account, region, action string, form url.Values, into any) (answered bool, err error) {
+func (s *elbService) ask(ctx context.Context, account, region, action string, form url.Values, into any) (
+	answered bool, err error,
+) {
 	if form == nil {
 		form = url.Values{}
 	}
@@ -75,7 +77,9 @@ func (s *elbService) listener(ctx context.Context, account, region, arn string) 
 	return &all[0], nil
 }
 
-func (s *elbService) describeListeners(ctx context.Context, account, region string, form url.Values) ([]listener, error) {
+func (s *elbService) describeListeners(ctx context.Context, account, region string, form url.Values) (
+	[]listener, error,
+) {
 	var got struct {
 		All []listener `xml:"DescribeListenersResult>Listeners>member"`
 	}

@@ -23,7 +23,8 @@ func (s *elbService) createBalancer(ctx context.Context, x *exchange) (*reply, e
 	}
 	switch {
 	case !balancerLabel.MatchString(asked.Name):
-		return invalid("Load balancer name '" + asked.Name + "' can only contain up to 32 alphanumeric characters and hyphens, and cannot begin or end with a hyphen")
+		return invalid("Load balancer name '" + asked.Name + "' can only contain up to 32 alphanumeric characters " +
+			"and hyphens, and cannot begin or end with a hyphen")
 	case strings.HasPrefix(asked.Name, "internal-"):
 		return invalid("Load balancer name '" + asked.Name + "' cannot begin with 'internal-'")
 	case asked.Type == "application" && len(asked.Subnets) < 2:
@@ -39,7 +40,8 @@ func (s *elbService) createBalancer(ctx context.Context, x *exchange) (*reply, e
 		switch {
 		case is.Name != asked.Name:
 		case !is.sameAs(asked):
-			return x.fail(http.StatusBadRequest, "DuplicateLoadBalancerName", "A load balancer with the same name '"+asked.Name+"' exists, but with different settings"), nil
+			return x.fail(http.StatusBadRequest, "DuplicateLoadBalancerName", "A load balancer with the same name '"+
+				asked.Name+"' exists, but with different settings"), nil
 		default:
 			return s.again(ctx, x, is.ARN)
 		}
@@ -52,7 +54,8 @@ func (s *elbService) again(ctx context.Context, x *exchange, arn string) (*reply
 	var got struct {
 		Result rawXML `xml:"DescribeLoadBalancersResult"`
 	}
-	if _, err := s.ask(ctx, x.call.Account, x.call.Region, "DescribeLoadBalancers", url.Values{"LoadBalancerArns.member.1": {arn}}, &got); err != nil {
+	if _, err := s.ask(ctx, x.call.Account, x.call.Region, "DescribeLoadBalancers",
+		url.Values{"LoadBalancerArns.member.1": {arn}}, &got); err != nil {
 		return nil, err
 	}
 	return x.answer(got.Result.Inner), nil
@@ -60,8 +63,10 @@ func (s *elbService) again(ctx context.Context, x *exchange, arn string) (*reply
 
 func askedBalancer(form url.Values) loadBalancer {
 	b := loadBalancer{
-		Name: form.Get("Name"), Scheme: cmp.Or(form.Get("Scheme"), "internet-facing"), Type: cmp.Or(form.Get("Type"), "application"),
-		IPAddressType: cmp.Or(form.Get("IpAddressType"), "ipv4"), Subnets: formList(form, "Subnets.member."), SecurityGroups: formList(form, "SecurityGroups.member."),
+		Name: form.Get("Name"), Scheme: cmp.Or(form.Get("Scheme"), "internet-facing"),
+		Type:          cmp.Or(form.Get("Type"), "application"),
+		IPAddressType: cmp.Or(form.Get("IpAddressType"), "ipv4"), Subnets: formList(form, "Subnets.member."),
+		SecurityGroups: formList(form, "SecurityGroups.member."),
 	}
 	if len(b.Subnets) == 0 {
 		b.Subnets = members(form, "SubnetMappings", "SubnetId")
@@ -74,7 +79,8 @@ func (b loadBalancer) sameAs(asked loadBalancer) bool {
 	sameSet := func(a, b []string) bool {
 		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 	}
-	return b.Scheme == asked.Scheme && b.Type == asked.Type && b.IPAddressType == asked.IPAddressType && sameSet(b.Subnets, asked.Subnets) &&
+	return b.Scheme == asked.Scheme && b.Type == asked.Type && b.IPAddressType == asked.IPAddressType &&
+		sameSet(b.Subnets, asked.Subnets) &&
 		(len(asked.SecurityGroups) == 0 || sameSet(b.SecurityGroups, asked.SecurityGroups))
 }
 
@@ -92,9 +98,11 @@ func balancerAddress(arn, kind string, internal bool, region string) (name, zone
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(arn)) // a hash does not fail
 	if kind == "network" {
-		return strings.ToLower(fmt.Sprintf("%s-%016x.elb.%s.%s", label, h.Sum64(), region, domain)), cmp.Or(networkZones[region], unknownZone)
+		return strings.ToLower(fmt.Sprintf("%s-%016x.elb.%s.%s", label, h.Sum64(), region, domain)),
+			cmp.Or(networkZones[region], unknownZone)
 	}
-	return strings.ToLower(fmt.Sprintf("%s-%d.%s.elb.%s", label, 1_000_000_000+h.Sum64()%1_000_000_000, region, domain)), cmp.Or(applicationZones[region], unknownZone)
+	return strings.ToLower(fmt.Sprintf("%s-%d.%s.elb.%s", label, 1_000_000_000+h.Sum64()%1_000_000_000, region,
+		domain)), cmp.Or(applicationZones[region], unknownZone)
 }
 
 // unknownZone is the hosted zone for a region that the tables lack.

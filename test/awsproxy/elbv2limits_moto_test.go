@@ -22,7 +22,8 @@ func TestALoadBalancerHas25CertificatesAtMost(t *testing.T) {
 	last := b.issued(t)
 	wantCode(t, b.add(t, listener, last), "TooManyCertificates")
 	_, err := b.elb.CreateListener(t.Context(), &elb.CreateListenerInput{
-		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(8443), Certificates: certificates(last), DefaultActions: notFound(),
+		LoadBalancerArn: &balancer, Protocol: types.ProtocolEnumHttps, Port: aws.Int32(8443),
+		Certificates: certificates(last), DefaultActions: notFound(),
 	})
 	wantCode(t, err, "TooManyCertificates")
 	must(t, b.drop(t, listener, b.attached(t, listener)[1]))
@@ -35,7 +36,8 @@ func TestALoadBalancerHas100RulesAnd100TargetGroupsAtMost(t *testing.T) {
 	listener := b.listener(t, *is.LoadBalancerArn, b.issued(t))
 	group := func(n int) *string {
 		out, err := b.elb.CreateTargetGroup(t.Context(), &elb.CreateTargetGroupInput{
-			Name: aws.String(fmt.Sprintf("group-%d", n)), Protocol: types.ProtocolEnumHttp, Port: aws.Int32(80), VpcId: is.VpcId, TargetType: types.TargetTypeEnumIp,
+			Name: aws.String(fmt.Sprintf("group-%d", n)), Protocol: types.ProtocolEnumHttp, Port: aws.Int32(80),
+			VpcId: is.VpcId, TargetType: types.TargetTypeEnumIp,
 		})
 		must(t, err)
 		return out.TargetGroups[0].TargetGroupArn
@@ -43,7 +45,11 @@ func TestALoadBalancerHas100RulesAnd100TargetGroupsAtMost(t *testing.T) {
 	rule := func(n int, actions []types.Action) (string, error) {
 		out, err := b.elb.CreateRule(t.Context(), &elb.CreateRuleInput{
 			ListenerArn: &listener, Priority: aws.Int32(int32(n)), Actions: actions,
-			Conditions: []types.RuleCondition{{Field: aws.String("host-header"), HostHeaderConfig: &types.HostHeaderConditionConfig{Values: []string{strconv.Itoa(n) + ".test"}}}},
+			Conditions: []types.RuleCondition{
+				{Field: aws.String("host-header"), HostHeaderConfig: &types.HostHeaderConditionConfig{
+					Values: []string{strconv.Itoa(n) + ".test"},
+				}},
+			},
 		})
 		if err != nil {
 			return "", err
@@ -62,7 +68,8 @@ func TestALoadBalancerHas100RulesAnd100TargetGroupsAtMost(t *testing.T) {
 	_, err = rule(101, notFound())
 	wantCode(t, err, "TooManyRules")
 	more := group(101)
-	_, err = b.elb.ModifyListener(t.Context(), &elb.ModifyListenerInput{ListenerArn: &listener, DefaultActions: forward(more)})
+	_, err = b.elb.ModifyListener(
+		t.Context(), &elb.ModifyListenerInput{ListenerArn: &listener, DefaultActions: forward(more)})
 	wantCode(t, err, "TooManyTargetGroups")
 	_, err = b.elb.ModifyRule(t.Context(), &elb.ModifyRuleInput{RuleArn: &first, Actions: forward(more)})
 	must(t, err)

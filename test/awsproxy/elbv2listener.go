@@ -16,14 +16,16 @@ func (s *elbService) createListener(ctx context.Context, x *exchange) (*reply, e
 	arns := members(x.form, "Certificates", "CertificateArn")
 	secure := x.form.Get("Protocol") == "HTTPS" || x.form.Get("Protocol") == "TLS"
 	if secure != (len(arns) == 1) {
-		return x.fail(http.StatusBadRequest, "ValidationError", "Exactly one certificate must be specified for HTTPS listeners, and none for others"), nil
+		return x.fail(http.StatusBadRequest, "ValidationError", "Exactly one certificate must be specified for HTTPS "+
+			"listeners, and none for others"), nil
 	}
 	listeners, err := s.listeners(ctx, x.call.Account, x.call.Region, x.form.Get("LoadBalancerArn"))
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(listeners, func(l listener) bool { return l.Port == x.form.Get("Port") }) {
-		return x.fail(http.StatusBadRequest, "DuplicateListener", "A listener already exists on this port for this load balancer '"+x.form.Get("LoadBalancerArn")+"'"), nil
+		return x.fail(http.StatusBadRequest, "DuplicateListener", "A listener already exists on this port for this "+
+			"load balancer '"+x.form.Get("LoadBalancerArn")+"'"), nil
 	}
 	if refusal, err := s.refuseCertificates(ctx, x, arns, listeners); refusal != nil || err != nil {
 		return refusal, err
@@ -39,7 +41,8 @@ func (s *elbService) modifyListener(ctx context.Context, x *exchange) (*reply, e
 	}
 	arns := members(x.form, "Certificates", "CertificateArn")
 	if len(arns) > 1 {
-		return x.fail(http.StatusBadRequest, "InvalidConfigurationRequest", "You must provide a list containing exactly one certificate if the listener protocol is HTTPS."), nil
+		return x.fail(http.StatusBadRequest, "InvalidConfigurationRequest",
+			"You must provide a list containing exactly one certificate if the listener protocol is HTTPS."), nil
 	}
 	if refusal, err := s.refuseCertificates(ctx, x, arns, nil); refusal != nil || err != nil {
 		return refusal, err
@@ -65,9 +68,11 @@ func (s *elbService) addCertificate(ctx context.Context, x *exchange) (*reply, e
 		return refusal, err
 	}
 	if len(l.Certificates) == 0 {
-		return x.fail(http.StatusBadRequest, "ValidationError", "Certificates can be added to HTTPS listeners only"), nil
+		return x.fail(http.StatusBadRequest, "ValidationError", "Certificates can be added to HTTPS listeners only"),
+			nil
 	}
-	added := x.answer("<Certificates><member><CertificateArn>" + escapeXML(arn) + "</CertificateArn><IsDefault>false</IsDefault></member></Certificates>")
+	added := x.answer("<Certificates><member><CertificateArn>" + escapeXML(arn) +
+		"</CertificateArn><IsDefault>false</IsDefault></member></Certificates>")
 	if slices.Contains(l.Certificates[1:], arn) {
 		return added, nil
 	}
@@ -95,17 +100,21 @@ func (s *elbService) removeCertificate(ctx context.Context, x *exchange) (*reply
 	case at >= 0:
 		return x.answer(""), s.putCertificates(ctx, x, l.ARN, slices.Delete(l.Certificates, at+1, at+2))
 	case len(l.Certificates) > 0 && l.Certificates[0] == arn:
-		return x.fail(http.StatusBadRequest, "OperationNotPermitted", "The default certificate '"+arn+"' cannot be removed from the listener"), nil
+		return x.fail(http.StatusBadRequest, "OperationNotPermitted", "The default certificate '"+arn+
+			"' cannot be removed from the listener"), nil
 	}
 	return x.answer(""), nil
 }
 
 // oneCertificate reads the parameters of both calls: a listener, nil if moto should report that it does not exist,
 // and one certificate.
-func (s *elbService) oneCertificate(ctx context.Context, x *exchange) (l *listener, arn string, refusal *reply, err error) {
+func (s *elbService) oneCertificate(ctx context.Context, x *exchange) (
+	l *listener, arn string, refusal *reply, err error,
+) {
 	arns := members(x.form, "Certificates", "CertificateArn")
 	if len(arns) != 1 {
-		return nil, "", x.fail(http.StatusBadRequest, "ValidationError", "One certificate can be specified per call"), nil
+		return nil, "", x.fail(http.StatusBadRequest, "ValidationError", "One certificate can be specified per call"),
+			nil
 	}
 	l, err = s.listener(ctx, x.call.Account, x.call.Region, x.form.Get("ListenerArn"))
 	return l, arns[0], nil, err
@@ -130,7 +139,9 @@ func setCertificates(form url.Values, arns []string) {
 
 // refuseCertificates refuses certificates that AWS does not attach, and those that exceed the limit together with the
 // certificates of the load balancer's listeners.
-func (s *elbService) refuseCertificates(ctx context.Context, x *exchange, arns []string, listeners []listener) (*reply, error) {
+func (s *elbService) refuseCertificates(ctx context.Context, x *exchange, arns []string, listeners []listener) (
+	*reply, error,
+) {
 	for _, arn := range arns {
 		if refusal, err := s.refuseCertificate(ctx, x, arn); refusal != nil || err != nil {
 			return refusal, err
@@ -141,7 +152,8 @@ func (s *elbService) refuseCertificates(ctx context.Context, x *exchange, arns [
 		count += len(l.Certificates)
 	}
 	if len(arns) > 0 && count > maxCertificates {
-		return x.fail(http.StatusBadRequest, "TooManyCertificates", "You've reached the limit on the number of certificates per load balancer"), nil
+		return x.fail(http.StatusBadRequest, "TooManyCertificates", "You've reached the limit on the number of "+
+			"certificates per load balancer"), nil
 	}
 	return nil, nil
 }
@@ -168,5 +180,6 @@ func (s *elbService) refuseCertificate(ctx context.Context, x *exchange, arn str
 		return nil, nil
 	}
 	return x.fail(http.StatusBadRequest, "UnsupportedCertificate",
-		"The certificate '"+arn+"' must have a fully-qualified domain name, a supported signature, and a supported key size."), nil
+		"The certificate '"+arn+"' must have a fully-qualified domain name, a supported signature, and a supported "+
+			"key size."), nil
 }

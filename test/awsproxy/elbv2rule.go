@@ -63,7 +63,9 @@ var targetGroup = regexp.MustCompile(`arn:[^<\s]*:targetgroup/[^<\s]*`)
 
 // refuseTargets refuses a rule, or a target group, that exceeds the limit for the load balancer of these listeners. A
 // rule or a listener's default action that the call replaces does not count.
-func (s *elbService) refuseTargets(ctx context.Context, x *exchange, listeners []listener, replaced string) (*reply, error) {
+func (s *elbService) refuseTargets(ctx context.Context, x *exchange, listeners []listener, replaced string) (
+	*reply, error,
+) {
 	load := balancerLoad{groups: map[string]bool{}}
 	for name := range x.form {
 		load.target(x.form.Get(name))
@@ -78,9 +80,11 @@ func (s *elbService) refuseTargets(ctx context.Context, x *exchange, listeners [
 	}
 	switch {
 	case x.call.Operation == "CreateRule" && load.rules >= maxRules:
-		return x.fail(http.StatusBadRequest, "TooManyRules", "You've reached the limit on the number of rules per load balancer"), nil
+		return x.fail(http.StatusBadRequest, "TooManyRules", "You've reached the limit on the number of rules per "+
+			"load balancer"), nil
 	case asked > 0 && len(load.groups) > maxTargetGroups:
-		return x.fail(http.StatusBadRequest, "TooManyTargetGroups", "You've reached the limit on the number of unique target groups per load balancer across all listeners"), nil
+		return x.fail(http.StatusBadRequest, "TooManyTargetGroups", "You've reached the limit on the number of "+
+			"unique target groups per load balancer across all listeners"), nil
 	}
 	return nil, nil
 }
@@ -116,6 +120,7 @@ func (s *elbService) rules(ctx context.Context, x *exchange, listener string) ([
 	var got struct {
 		All []listenerRule `xml:"DescribeRulesResult>Rules>member"`
 	}
-	_, err := s.ask(ctx, x.call.Account, x.call.Region, "DescribeRules", url.Values{"ListenerArn": {listener}, "PageSize": {unpaged}}, &got)
+	_, err := s.ask(ctx, x.call.Account, x.call.Region, "DescribeRules",
+		url.Values{"ListenerArn": {listener}, "PageSize": {unpaged}}, &got)
 	return got.All, err
 }

@@ -36,8 +36,14 @@ func TestARedirectLeadsSomewhereElse(t *testing.T) {
 	} {
 		row.to.StatusCode = types.RedirectActionStatusCodeEnumHttp301
 		_, err := b.elb.CreateRule(t.Context(), &elb.CreateRuleInput{
-			ListenerArn: &row.at, Priority: aws.Int32(int32(i + 1)), Actions: []types.Action{{Type: types.ActionTypeEnumRedirect, RedirectConfig: &row.to}},
-			Conditions: []types.RuleCondition{{Field: aws.String("host-header"), HostHeaderConfig: &types.HostHeaderConditionConfig{Values: []string{"a.test"}}}},
+			ListenerArn: &row.at, Priority: aws.Int32(int32(i + 1)), Actions: []types.Action{
+				{Type: types.ActionTypeEnumRedirect, RedirectConfig: &row.to},
+			},
+			Conditions: []types.RuleCondition{
+				{Field: aws.String("host-header"), HostHeaderConfig: &types.HostHeaderConditionConfig{
+					Values: []string{"a.test"},
+				}},
+			},
 		})
 		if row.code == "" {
 			must(t, err)
@@ -53,7 +59,11 @@ func TestTheHostIsNoHeaderOfARule(t *testing.T) {
 	for i, name := range []string{"Host", "hOST", "X-Host"} {
 		_, err := b.elb.CreateRule(t.Context(), &elb.CreateRuleInput{
 			ListenerArn: &listener, Priority: aws.Int32(int32(i + 1)), Actions: notFound(),
-			Conditions: []types.RuleCondition{{Field: aws.String("http-header"), HttpHeaderConfig: &types.HttpHeaderConditionConfig{HttpHeaderName: &name, Values: []string{"a.test"}}}},
+			Conditions: []types.RuleCondition{
+				{Field: aws.String("http-header"), HttpHeaderConfig: &types.HttpHeaderConditionConfig{
+					HttpHeaderName: &name, Values: []string{"a.test"},
+				}},
+			},
 		})
 		if name == "X-Host" {
 			must(t, err)

@@ -26,7 +26,8 @@ var (
 	queryValue  = regexp.MustCompile(`^[A-Za-z0-9_.$/~"'@:+&()!,;=*?-]+$`)
 	headerValue = regexp.MustCompile(`^[ -\[\]-~]+$`)
 	headerName  = regexp.MustCompile("^[A-Za-z0-9*?!#$%&'+.^_`|~-]+$")
-	conditionIn = regexp.MustCompile(`^Conditions\.member\.(\d+)\.(?:(\w+)Config\.)?Values\.member\.\d+(?:\.(Key|Value))?$`)
+	conditionIn = regexp.MustCompile(
+		`^Conditions\.member\.(\d+)\.(?:(\w+)Config\.)?Values\.member\.\d+(?:\.(Key|Value))?$`)
 	groupWeight = regexp.MustCompile(`^Actions\.member\.\d+\.ForwardConfig\.TargetGroups\.member\.\d+\.Weight$`)
 	groupARN    = regexp.MustCompile(`^Actions\.member\.\d+\.ForwardConfig\.TargetGroups\.member\.\d+\.TargetGroupArn$`)
 	nameOfField = regexp.MustCompile(`^Conditions\.member\.\d+\.HttpHeaderConfig\.HttpHeaderName$`)
@@ -55,7 +56,8 @@ func wrongCondition(form url.Values) string { //nolint:gocognit // a list of wha
 			continue
 		}
 		if len(value) > maxValue {
-			return fmt.Sprintf("The condition value '%.60s…' contains too many characters; the limit is '%d'", value, maxValue)
+			return fmt.Sprintf("The condition value '%.60s…' contains too many characters; the limit is '%d'", value,
+				maxValue)
 		}
 		if known := valuesOf(form, m[1], m[2]); known != nil && !known.MatchString(value) {
 			return fmt.Sprintf("The condition value '%s' contains a character that is not valid", value)
@@ -72,7 +74,8 @@ func wrongCondition(form url.Values) string { //nolint:gocognit // a list of wha
 		}
 	}
 	if values > maxValuesOfRule || wildcards > maxWildcardsOfRule {
-		return fmt.Sprintf("A rule can have '%d' condition values and '%d' wildcards", maxValuesOfRule, maxWildcardsOfRule)
+		return fmt.Sprintf("A rule can have '%d' condition values and '%d' wildcards", maxValuesOfRule,
+			maxWildcardsOfRule)
 	}
 	return ""
 }
@@ -133,11 +136,13 @@ func wrongRedirect(form url.Values) string {
 	if status != "HTTP_301" && status != "HTTP_302" {
 		return "The redirect status code '" + status + "' must be one of 'HTTP_301, HTTP_302'"
 	}
-	if path := form.Get(redirectConfig + "Path"); path != "" && (len(path) > maxValue || !strings.HasPrefix(path, "/")) {
+	if path := form.Get(redirectConfig + "Path"); path != "" &&
+		(len(path) > maxValue || !strings.HasPrefix(path, "/")) {
 		return fmt.Sprintf("The redirect path '%.60s' is not valid", path)
 	}
 	if host := form.Get(redirectConfig + "Host"); len(host) > maxValue {
-		return fmt.Sprintf("The redirect host '%.60s…' contains too many characters; the limit is '%d'", host, maxValue)
+		return fmt.Sprintf("The redirect host '%.60s…' contains too many characters; the limit is '%d'", host,
+			maxValue)
 	}
 	return ""
 }
@@ -159,7 +164,8 @@ func wrongAt(l *listener, form url.Values) string {
 	switch {
 	case l.Protocol == "HTTPS" && protocol == "HTTP":
 		return "The redirect configuration is not valid because it redirects HTTPS to HTTP"
-	case protocol == l.Protocol && to("Port", "#{port}", l.Port) == l.Port && to("Host", "#{host}", "") == "" && to("Path", "/#{path}", "") == "":
+	case protocol == l.Protocol && to("Port", "#{port}", l.Port) == l.Port && to("Host", "#{host}", "") == "" &&
+		to("Path", "/#{path}", "") == "":
 		return "The redirect configuration is not valid because it creates a loop"
 	}
 	return ""

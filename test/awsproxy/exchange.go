@@ -125,7 +125,8 @@ func detectProtocol(r *http.Request, service string) protocol {
 		return protoRESTJSON
 	case service == "ec2":
 		return protoEC2
-	case service != "" || strings.HasPrefix(contentType, "application/x-www-form-urlencoded") || r.URL.Query().Has("Action"):
+	case service != "" || strings.HasPrefix(contentType, "application/x-www-form-urlencoded") ||
+		r.URL.Query().Has("Action"):
 		return protoQuery
 	default:
 		return protoS3

@@ -112,7 +112,8 @@ func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
 	case Throttle:
 		return x.throttled()
 	case ServerError:
-		return x.fail(http.StatusInternalServerError, internalErrorCode(x), "We encountered an internal error. Please try again.")
+		return x.fail(http.StatusInternalServerError, internalErrorCode(x),
+			"We encountered an internal error. Please try again.")
 	case Denied:
 		return x.denied()
 	default:

@@ -8,14 +8,17 @@ import (
 
 // boundaryKept are the calls on a role whose permission may depend on the role's boundary.
 var boundaryKept = map[string]bool{
-	"PutRolePolicy": true, "DeleteRolePolicy": true, "AttachRolePolicy": true, "DetachRolePolicy": true, "DeleteRolePermissionsBoundary": true,
+	"PutRolePolicy": true, "DeleteRolePolicy": true, "AttachRolePolicy": true, "DetachRolePolicy": true,
+	"DeleteRolePermissionsBoundary": true,
 }
 
 // sameRoleActions are the calls on a role for which the Service Authorization Reference has no conditions other than
 // those on the role.
 var sameRoleActions = map[string]bool{
-	"GetRole": true, "ListRoleTags": true, "GetRolePolicy": true, "ListRolePolicies": true, "ListAttachedRolePolicies": true, "DeleteRole": true,
-	"UpdateAssumeRolePolicy": true, "UpdateRole": true, "TagRole": true, "UntagRole": true, "PutRolePermissionsBoundary": true,
+	"GetRole": true, "ListRoleTags": true, "GetRolePolicy": true, "ListRolePolicies": true,
+	"ListAttachedRolePolicies": true, "DeleteRole": true,
+	"UpdateAssumeRolePolicy": true, "UpdateRole": true, "TagRole": true, "UntagRole": true,
+	"PutRolePermissionsBoundary": true,
 }
 
 // needs returns the permissions of a call to IAM: the one named like the operation, and to tag, if a role is created
@@ -24,7 +27,8 @@ func (b *roleBook) needs(ctx context.Context, _ *upstream, x *exchange) ([]need,
 	action := "iam:" + x.call.Operation
 	switch x.call.Operation {
 	case "GetInstanceProfile":
-		return plainNeed(action, x.globalARN("iam", x.call.Account, "instance-profile/"+x.form.Get("InstanceProfileName"))), nil
+		return plainNeed(action, x.globalARN("iam", x.call.Account, "instance-profile/"+
+			x.form.Get("InstanceProfileName"))), nil
 	case "GetAccountSummary":
 		return plainNeed(action, "*"), nil
 	case "GetPolicy":
@@ -41,7 +45,10 @@ func (b *roleBook) needs(ctx context.Context, _ *upstream, x *exchange) ([]need,
 	if err != nil {
 		return nil, err
 	}
-	n := need{action: action, resource: x.globalARN("iam", x.call.Account, "role/"+x.form.Get("RoleName")), facts: facts{}}
+	n := need{
+		action: action, resource: x.globalARN("iam", x.call.Account, "role/"+x.form.Get("RoleName")),
+		facts: facts{},
+	}
 	n.tags = func(context.Context) (map[string]string, bool, error) { return nil, role != nil, nil }
 	if role != nil {
 		n.resource = role.arn
@@ -70,7 +77,10 @@ func createRoleNeeds(x *exchange) []need {
 		path += "/"
 	}
 	tags := formTags(x.form, "Tags.member.")
-	n := need{action: "iam:CreateRole", resource: x.globalARN("iam", x.call.Account, "role/"+path+x.form.Get("RoleName")), facts: facts{}}
+	n := need{
+		action:   "iam:CreateRole",
+		resource: x.globalARN("iam", x.call.Account, "role/"+path+x.form.Get("RoleName")), facts: facts{},
+	}
 	n.facts.tagged(tags)
 	if boundary := x.form.Get("PermissionsBoundary"); boundary != "" {
 		n.facts.with("iam:PermissionsBoundary", boundary)

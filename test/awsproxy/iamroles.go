@@ -94,7 +94,10 @@ func (b *roleBook) noteChange(ctx context.Context, x *exchange, before *storedRo
 
 // roleName returns the name of the role in a call to IAM, without its path.
 func (x *exchange) roleName() roleName {
-	return roleName{partition: partition(x.call.Region), account: x.call.Account, path: "/", name: x.form.Get("RoleName")}
+	return roleName{
+		partition: partition(x.call.Region), account: x.call.Account, path: "/",
+		name: x.form.Get("RoleName"),
+	}
 }
 
 // refuse returns IAM's refusal of a call about a role; nil if IAM accepts it. Role is nil if it does not exist yet.
@@ -130,7 +133,8 @@ var (
 // invalidRoleCall returns which parameter is malformed; "" if none is.
 func invalidRoleCall(x *exchange) string {
 	f := x.form
-	if !strings.Contains(x.call.Operation, "Role") || strings.Contains(x.call.Operation, "InstanceProfile") || strings.Contains(x.call.Operation, "ServiceLinked") {
+	if !strings.Contains(x.call.Operation, "Role") || strings.Contains(x.call.Operation, "InstanceProfile") ||
+		strings.Contains(x.call.Operation, "ServiceLinked") {
 		return ""
 	}
 	seconds, err := strconv.Atoi(cmp.Or(f.Get("MaxSessionDuration"), "3600"))
@@ -208,8 +212,10 @@ func refuseTrust(x *exchange, document string) *reply {
 		return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", err.Error())
 	}
 	for _, p := range trust.Principals() {
-		if p.Kind == "Service" && !strings.HasSuffix(p.Name, ".amazonaws.com") && !strings.HasSuffix(p.Name, ".amazonaws.com.cn") {
-			return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", `Invalid principal in policy: "SERVICE":"`+p.Name+`"`)
+		if p.Kind == "Service" && !strings.HasSuffix(p.Name, ".amazonaws.com") &&
+			!strings.HasSuffix(p.Name, ".amazonaws.com.cn") {
+			return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", `Invalid principal in policy: "SERVICE":"`+
+				p.Name+`"`)
 		}
 	}
 	if compactLength(document) > trustQuota {
@@ -234,7 +240,8 @@ func refuseInline(x *exchange, role *storedRole) *reply {
 		}
 	}
 	if total > inlineQuota {
-		return x.exceeded("Maximum policy size of " + strconv.Itoa(inlineQuota) + " bytes exceeded for role " + role.name)
+		return x.exceeded("Maximum policy size of " + strconv.Itoa(inlineQuota) + " bytes exceeded for role " +
+			role.name)
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func TestARoleIsRefused(t *testing.T) {
 			in.AssumeRolePolicyDocument = aws.String(statements(`"Action":"sts:AssumeRole"`))
 		}, "MalformedPolicyDocument", 400, "principal"},
 		"resource": {func(in *iam.CreateRoleInput) {
-			in.AssumeRolePolicyDocument = aws.String(strings.Replace(podTrust, `"Effect"`, `"Resource":"*","Effect"`, 1))
+			in.AssumeRolePolicyDocument = aws.String(
+				strings.Replace(podTrust, `"Effect"`, `"Resource":"*","Effect"`, 1))
 		}, "MalformedPolicyDocument", 400, "Resource"},
 		"other action": {func(in *iam.CreateRoleInput) {
 			in.AssumeRolePolicyDocument = aws.String(strings.Replace(podTrust, "sts:TagSession", "s3:GetObject", 1))
@@ -77,7 +78,8 @@ func TestARoleIsRefused(t *testing.T) {
 		})
 	}
 	e.SetRolesQuota(1)
-	_, err := e.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("new"), AssumeRolePolicyDocument: aws.String(podTrust)})
+	_, err := e.iam().CreateRole(
+		t.Context(), &iam.CreateRoleInput{RoleName: aws.String("new"), AssumeRolePolicyDocument: aws.String(podTrust)})
 	wantRefused(t, err, "LimitExceeded", 409, "RolesPerAccount: 1")
 	out, err := e.iam().GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})
 	must(t, err)
@@ -93,19 +95,29 @@ func TestAChangeOfARoleIsRefused(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	api, name := e.iam(), aws.String("apps")
 	inline := func(policy string, size int) error {
-		document := statements(`"Action":"s3:*","Resource":"arn:aws:s3:::` + strings.Repeat("x", size) + `"` + strings.Repeat(" ", 5000))
-		_, err := api.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: name, PolicyName: &policy, PolicyDocument: &document})
+		document := statements(`"Action":"s3:*","Resource":"arn:aws:s3:::` + strings.Repeat("x", size) + `"` +
+			strings.Repeat(" ", 5000))
+		_, err := api.PutRolePolicy(
+			t.Context(), &iam.PutRolePolicyInput{RoleName: name, PolicyName: &policy, PolicyDocument: &document})
 		return err
 	}
 	must(t, inline("one", 6000))
-	wantRefused(t, inline("two", 5000), "LimitExceeded", 409, "Maximum policy size of 10240 bytes exceeded for role apps")
+	wantRefused(t, inline("two", 5000), "LimitExceeded", 409, "Maximum policy size of 10240 bytes exceeded for "+
+		"role apps")
 	must(t, inline("one", 9000))
 	wantRefused(t, inline("a b", 1), "ValidationError", 400, "policyName")
-	_, err := api.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: name, PolicyName: aws.String("x"), PolicyDocument: aws.String(`{"Version":"2012-10-17"}`)})
+	_, err := api.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
+		RoleName: name, PolicyName: aws.String("x"),
+		PolicyDocument: aws.String(`{"Version":"2012-10-17"}`),
+	})
 	wantCode(t, err, "MalformedPolicyDocument")
-	_, err = api.UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: name, PolicyDocument: aws.String(statements(`"Action":"sts:AssumeRole"`))})
+	_, err = api.UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{
+		RoleName: name, PolicyDocument: aws.String(statements(`"Action":"sts:AssumeRole"`)),
+	})
 	wantCode(t, err, "MalformedPolicyDocument")
-	_, err = api.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: name, PermissionsBoundary: aws.String("arn:aws:iam::" + e.account + ":policy/absent")})
+	_, err = api.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{
+		RoleName: name, PermissionsBoundary: aws.String("arn:aws:iam::" + e.account + ":policy/absent"),
+	})
 	wantRefused(t, err, "NoSuchEntity", 404, "not attachable")
 	_, err = api.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: name})
 	wantRefused(t, err, "DeleteConflict", 409, "must delete policies first")
@@ -120,7 +132,9 @@ func TestAChangeOfARoleIsRefused(t *testing.T) {
 	}
 	_, err = api.UntagRole(t.Context(), &iam.UntagRoleInput{RoleName: name, TagKeys: []string{"TEAM"}})
 	must(t, err)
-	_, err = api.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: name, PolicyName: aws.String("one")})
+	_, err = api.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{
+		RoleName: name, PolicyName: aws.String("one"),
+	})
 	must(t, err)
 	_, err = api.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: name})
 	must(t, err)
@@ -129,7 +143,8 @@ func TestAChangeOfARoleIsRefused(t *testing.T) {
 // TestRolesAreJudged checks that permissions on roles depend on the roles' names, boundaries and tags.
 func TestRolesAreJudged(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
-	boundary, err := e.iam().CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("bound"), PolicyDocument: aws.String(everything)})
+	boundary, err := e.iam().CreatePolicy(
+		t.Context(), &iam.CreatePolicyInput{PolicyName: aws.String("bound"), PolicyDocument: aws.String(everything)})
 	must(t, err)
 	bound := *boundary.Policy.Arn
 	roles := "arn:aws:iam::" + e.account + ":role/portico/*"
@@ -137,10 +152,12 @@ func TestRolesAreJudged(t *testing.T) {
 		`","Condition":{"StringEquals":{"iam:PermissionsBoundary":"` + bound + `"}}`
 	tagging := `"Action":"iam:TagRole","Resource":"` + roles + `","Condition":{"StringEquals":{"aws:RequestTag/team":"a"},"ForAllValues:StringEquals":{"aws:TagKeys":["team"]}}`
 	own := `"Action":["iam:DeleteRole","iam:UpdateAssumeRolePolicy","iam:UntagRole"],"Resource":"` + roles + `","Condition":{"StringEquals":{"iam:ResourceTag/team":"a"}}`
-	read := `"Action":["iam:GetRole","iam:ListRoleTags","iam:ListRolePolicies","iam:GetRolePolicy"],"Resource":"` + roles + `"`
+	read := `"Action":["iam:GetRole","iam:ListRoleTags","iam:ListRolePolicies","iam:GetRolePolicy"],"Resource":"` +
+		roles + `"`
 	summary := `"Action":"iam:GetAccountSummary","Resource":"*"`
 	create := &iam.CreateRoleInput{
-		Path: aws.String("/portico/"), RoleName: aws.String("base"), AssumeRolePolicyDocument: aws.String(podTrust), PermissionsBoundary: &bound, Tags: tags("team", "a"),
+		Path: aws.String("/portico/"), RoleName: aws.String("base"), AssumeRolePolicyDocument: aws.String(podTrust),
+		PermissionsBoundary: &bound, Tags: tags("team", "a"),
 	}
 	unbounded := *create
 	unbounded.PermissionsBoundary = nil
@@ -152,12 +169,18 @@ func TestRolesAreJudged(t *testing.T) {
 	_, err = api.CreateRole(t.Context(), create)
 	must(t, err)
 	put := func(role string) error {
-		_, err := api.PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: &role, PolicyName: aws.String("apps"), PolicyDocument: aws.String(everything)})
+		_, err := api.PutRolePolicy(
+			t.Context(), &iam.PutRolePolicyInput{
+				RoleName: &role, PolicyName: aws.String("apps"),
+				PolicyDocument: aws.String(everything),
+			})
 		return err
 	}
 	must(t, put("base"))
 	wantDenied(t, put("apps"), "AccessDenied", "iam:PutRolePolicy on resource: "+e.role) // it has no boundary
-	_, err = api.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String("apps"), PermissionsBoundary: aws.String(bound + "x")})
+	_, err = api.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{
+		RoleName: aws.String("apps"), PermissionsBoundary: aws.String(bound + "x"),
+	})
 	wantDenied(t, err, "AccessDenied", "iam:PutRolePermissionsBoundary")
 	_, err = api.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String("apps")})
 	wantDenied(t, err, "AccessDenied", "iam:DeleteRole")
@@ -167,10 +190,17 @@ func TestRolesAreJudged(t *testing.T) {
 	_, readErr := api.GetRole(t.Context(), &iam.GetRoleInput{RoleName: name})
 	_, tagsErr := api.ListRoleTags(t.Context(), &iam.ListRoleTagsInput{RoleName: name})
 	_, listErr := api.ListRolePolicies(t.Context(), &iam.ListRolePoliciesInput{RoleName: name})
-	_, policyErr := api.GetRolePolicy(t.Context(), &iam.GetRolePolicyInput{RoleName: name, PolicyName: aws.String("apps")})
-	_, trustErr := api.UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: name, PolicyDocument: aws.String(podTrust)})
-	_, boundErr := api.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: name, PermissionsBoundary: &bound})
-	_, dropErr := api.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: name, PolicyName: aws.String("apps")})
+	_, policyErr := api.GetRolePolicy(
+		t.Context(), &iam.GetRolePolicyInput{RoleName: name, PolicyName: aws.String("apps")})
+	_, trustErr := api.UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{
+		RoleName: name, PolicyDocument: aws.String(podTrust),
+	})
+	_, boundErr := api.PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{
+		RoleName: name, PermissionsBoundary: &bound,
+	})
+	_, dropErr := api.DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{
+		RoleName: name, PolicyName: aws.String("apps"),
+	})
 	_, summaryErr := api.GetAccountSummary(t.Context(), &iam.GetAccountSummaryInput{})
 	_, goneErr := api.DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: name})
 	must(t, errors.Join(readErr, tagsErr, listErr, policyErr, trustErr, boundErr, dropErr, summaryErr, goneErr))
@@ -195,7 +225,11 @@ func TestPoliciesOfRolesLag(t *testing.T) {
 		cfg := e.pod(t, agent, "shop/"+account)
 		must(t, put(t.Context(), cfg, bucket))
 		name := e.role[strings.LastIndex(e.role, "/")+1:]
-		_, err = e.iam().PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: &name, PolicyName: aws.String("apps"), PolicyDocument: aws.String(statements(`"Action":"sqs:*","Resource":"*"`))})
+		_, err = e.iam().PutRolePolicy(
+			t.Context(), &iam.PutRolePolicyInput{
+				RoleName: &name, PolicyName: aws.String("apps"),
+				PolicyDocument: aws.String(statements(`"Action":"sqs:*","Resource":"*"`)),
+			})
 		must(t, err)
 		if err := put(t.Context(), cfg, bucket); err == nil {
 			old++

@@ -16,7 +16,8 @@ func refuseTags(x *exchange, role *storedRole) *reply {
 	}
 	for key := range formTags(x.form, "Tags.member.") {
 		if strings.HasPrefix(strings.ToLower(key), "aws:") {
-			return x.fail(http.StatusBadRequest, "InvalidInput", "Tag keys must not begin with aws:, which is reserved: "+key)
+			return x.fail(http.StatusBadRequest, "InvalidInput", "Tag keys must not begin with aws:, which is "+
+				"reserved: "+key)
 		}
 		all[strings.ToLower(key)] = true
 	}
@@ -32,7 +33,8 @@ func foldTagKeys(x *exchange, role *storedRole) {
 		return
 	}
 	for parameter, values := range x.form {
-		isKey := strings.HasPrefix(parameter, "TagKeys.member.") || strings.HasPrefix(parameter, "Tags.member.") && strings.HasSuffix(parameter, ".Key")
+		isKey := strings.HasPrefix(parameter, "TagKeys.member.") || strings.HasPrefix(parameter, "Tags.member.") &&
+			strings.HasSuffix(parameter, ".Key")
 		for have := range role.tags {
 			if isKey && strings.EqualFold(have, values[0]) {
 				x.form[parameter] = []string{have}

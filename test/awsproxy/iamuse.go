@@ -65,7 +65,8 @@ func (s *iamService) withUse(ctx context.Context, next forward) (*reply, error) 
 	u.mu.Unlock()
 	shows := "<RoleLastUsed/>" // a role that was never used
 	if ok {
-		shows = "<RoleLastUsed><LastUsedDate>" + used.at.UTC().Format(time.RFC3339) + "</LastUsedDate><Region>" + used.region + "</Region></RoleLastUsed>"
+		shows = "<RoleLastUsed><LastUsedDate>" + used.at.UTC().Format(time.RFC3339) + "</LastUsedDate><Region>" +
+			used.region + "</Region></RoleLastUsed>"
 	}
 	r.body = lastUsed.ReplaceAll(r.body, nil)
 	r.body = bytes.Replace(r.body, []byte("</Role>"), []byte(shows+"</Role>"), 1)

@@ -175,7 +175,8 @@ func partition(region string) string {
 
 // arn returns the ARN of a resource in the call's account and region.
 func (x *exchange) arn(service, resource string) string {
-	return strings.Join([]string{"arn", partition(x.call.Region), service, x.call.Region, x.call.Account, resource}, ":")
+	return strings.Join([]string{"arn", partition(x.call.Region), service, x.call.Region, x.call.Account, resource},
+		":")
 }
 
 // globalARN returns the ARN of a resource without a region, or without an account either.
@@ -210,7 +211,8 @@ func (x *exchange) unauthorized(n *need, because string) *reply {
 	switch {
 	case x.protocol == protoEC2:
 		return x.fail(http.StatusForbidden, "UnauthorizedOperation",
-			"You are not authorized to perform this operation. "+message+". Encoded authorization failure message: "+rand.Text()+rand.Text())
+			"You are not authorized to perform this operation. "+message+". Encoded authorization failure message: "+
+				rand.Text()+rand.Text())
 	case x.call.Service == "sqs":
 		return x.fail(http.StatusForbidden, "AccessDenied", message).queryCode(x, "AccessDenied")
 	case x.call.Service == "sns":

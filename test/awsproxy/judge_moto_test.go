@@ -49,7 +49,9 @@ func roleOf(t *testing.T, w *world, team, document string, change ...func(*sts.A
 	role := "arn:aws:iam::" + accountOne + ":role/" + unique(t)
 	t.Cleanup(w.AttachPolicies(role, policies(t, document)))
 	in := &sts.AssumeRoleInput{
-		RoleArn: &role, RoleSessionName: aws.String("tester"), Tags: []ststypes.Tag{{Key: aws.String("team"), Value: &team}},
+		RoleArn: &role, RoleSessionName: aws.String("tester"), Tags: []ststypes.Tag{
+			{Key: aws.String("team"), Value: &team},
+		},
 	}
 	for _, c := range change {
 		c(in)
@@ -57,7 +59,10 @@ func roleOf(t *testing.T, w *world, team, document string, change ...func(*sts.A
 	out, err := w.sts(keyOne, "eu-west-1").AssumeRole(t.Context(), in)
 	must(t, err)
 	k := out.Credentials
-	return configWith(w.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, "eu-west-1")
+	return configWith(w.operator, aws.Credentials{
+		AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey,
+		SessionToken: *k.SessionToken,
+	}, "eu-west-1")
 }
 
 // wantDenied asserts the code, that it is 403, and the parts of the message.
@@ -80,17 +85,22 @@ func TestADenialIsAsTheServiceSaysIt(t *testing.T) {
 	cfg := roleOf(t, w, "a", statements(`"Action":"iam:GetInstanceProfile","Resource":"*"`))
 	name := unique(t)
 	_, err := bucketsOf(cfg).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name})
-	wantDenied(t, err, "AccessDenied", ":assumed-role/", "/tester is not authorized to perform: s3:CreateBucket on resource: \"arn:aws:s3:::"+name+
+	wantDenied(t, err, "AccessDenied", ":assumed-role/", "/tester is not authorized to perform: s3:CreateBucket on "+
+		"resource: \"arn:aws:s3:::"+name+
 		"\" because no identity-based policy allows the s3:CreateBucket action")
 	_, err = bucketsOf(cfg).ListBuckets(t.Context(), &s3.ListBucketsInput{})
 	wantDenied(t, err, "AccessDenied", "s3:ListAllMyBuckets because")
 	_, err = sqs.NewFromConfig(cfg).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
-	wantDenied(t, err, "AccessDenied", "sqs:createqueue on resource: arn:aws:sqs:eu-west-1:"+accountOne+":"+name+" because no identity-based policy allows the sqs:createqueue action")
+	wantDenied(t, err, "AccessDenied", "sqs:createqueue on resource: arn:aws:sqs:eu-west-1:"+accountOne+":"+name+
+		" because no identity-based policy allows the sqs:createqueue action")
 	_, err = sns.NewFromConfig(cfg).CreateTopic(t.Context(), &sns.CreateTopicInput{Name: &name})
-	wantDenied(t, err, "AuthorizationError", "SNS:CreateTopic on resource: arn:aws:sns:eu-west-1:"+accountOne+":"+name+" because no identity-based policy allows the SNS:CreateTopic action")
+	wantDenied(t, err, "AuthorizationError", "SNS:CreateTopic on resource: arn:aws:sns:eu-west-1:"+accountOne+":"+name+
+		" because no identity-based policy allows the SNS:CreateTopic action")
 	_, err = ec2.NewFromConfig(cfg).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
-	wantDenied(t, err, "UnauthorizedOperation", "You are not authorized to perform this operation. User: ", "ec2:DescribeInstances because", "Encoded authorization failure message: ")
-	if calls := w.Calls(awsproxy.To("sqs")); len(calls) != 1 || calls[0].Status != 403 || calls[0].ErrorCode != "AccessDenied" {
+	wantDenied(t, err, "UnauthorizedOperation", "You are not authorized to perform this operation. User: ",
+		"ec2:DescribeInstances because", "Encoded authorization failure message: ")
+	if calls := w.Calls(awsproxy.To("sqs")); len(calls) != 1 || calls[0].Status != 403 ||
+		calls[0].ErrorCode != "AccessDenied" {
 		t.Errorf("journal %+v", calls)
 	}
 }
@@ -110,7 +120,8 @@ func TestBucketsAreJudgedByName(t *testing.T) {
 	}}
 	_, err := bucketsOf(roleOf(t, w, "pay", statements(create))).CreateBucket(t.Context(), tagged)
 	wantDenied(t, err, "AccessDenied", "s3:TagResource")
-	full := statements(create, `"Action":"s3:TagResource","Resource":"*","Condition":{"StringEquals":{"aws:RequestTag/a":"b"},"ForAllValues:StringEquals":{"aws:TagKeys":"a"}}`)
+	full := statements(create,
+		`"Action":"s3:TagResource","Resource":"*","Condition":{"StringEquals":{"aws:RequestTag/a":"b"},"ForAllValues:StringEquals":{"aws:TagKeys":"a"}}`)
 	api := bucketsOf(roleOf(t, w, "pay", full))
 	_, err = api.CreateBucket(t.Context(), tagged)
 	must(t, err)
@@ -120,7 +131,9 @@ func TestBucketsAreJudgedByName(t *testing.T) {
 	must(t, err)
 	_, err = api.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name})
 	wantDenied(t, err, "AccessDenied", "s3:DeleteBucket")
-	_, err = bucketsOf(roleOf(t, w, "roll", full)).GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &name})
+	_, err = bucketsOf(roleOf(t, w, "roll", full)).GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{
+		Bucket: &name,
+	})
 	wantDenied(t, err, "AccessDenied", "s3:GetBucketTagging")
 }
 
@@ -133,15 +146,18 @@ func TestObjectsAreJudgedOneByOne(t *testing.T) {
 		_, err := w.s3(keyOne, "eu-west-1").PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key})
 		must(t, err)
 	}
-	api := bucketsOf(roleOf(t, w, "ours", statements(`"Action":"s3:DeleteObject","Resource":"arn:aws:s3:::`+bucket+`/${aws:PrincipalTag/team}/*"`)))
+	api := bucketsOf(roleOf(t, w, "ours", statements(`"Action":"s3:DeleteObject","Resource":"arn:aws:s3:::`+bucket+
+		`/${aws:PrincipalTag/team}/*"`)))
 	out, err := api.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{Bucket: &bucket, Delete: &s3types.Delete{
 		Objects: []s3types.ObjectIdentifier{{Key: aws.String("ours/1")}, {Key: aws.String("theirs/1")}},
 	}})
 	must(t, err)
-	if len(out.Deleted) != 1 || *out.Deleted[0].Key != "ours/1" || len(out.Errors) != 1 || *out.Errors[0].Key != "theirs/1" || *out.Errors[0].Code != "AccessDenied" {
+	if len(out.Deleted) != 1 || *out.Deleted[0].Key != "ours/1" || len(out.Errors) != 1 ||
+		*out.Errors[0].Key != "theirs/1" || *out.Errors[0].Code != "AccessDenied" {
 		t.Errorf("deleted %+v, errors %+v", out.Deleted, out.Errors)
 	}
-	_, err = api.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("ours/1"), VersionId: aws.String("null")})
+	_, err = api.DeleteObject(
+		t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("ours/1"), VersionId: aws.String("null")})
 	wantDenied(t, err, "AccessDenied", "s3:DeleteObjectVersion")
 }
 
@@ -152,15 +168,19 @@ func TestQueuesAreJudgedByTags(t *testing.T) {
 	document := statements(
 		`"Action":["sqs:CreateQueue","sqs:TagQueue"],"Resource":"*","Condition":{"StringEquals":{"aws:RequestTag/team":"${aws:PrincipalTag/team}"},"Null":{"aws:ResourceTag/team":"true"}}`,
 		`"Action":"sqs:DeleteQueue","Resource":"*","Condition":{"StringEquals":{"aws:ResourceTag/team":"${aws:PrincipalTag/team}"}}`)
-	ours, theirs := sqs.NewFromConfig(roleOf(t, w, "ours", document)), sqs.NewFromConfig(roleOf(t, w, "theirs", document))
+	ours, theirs := sqs.NewFromConfig(roleOf(t, w, "ours", document)),
+		sqs.NewFromConfig(roleOf(t, w, "theirs", document))
 	name := unique(t)
 	_, err := ours.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
 	wantDenied(t, err, "AccessDenied", "sqs:createqueue")
-	_, err = ours.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "theirs"}})
+	_, err = ours.CreateQueue(
+		t.Context(), &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "theirs"}})
 	wantDenied(t, err, "AccessDenied", "sqs:createqueue")
-	made, err := ours.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "ours"}})
+	made, err := ours.CreateQueue(
+		t.Context(), &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "ours"}})
 	must(t, err)
-	_, err = theirs.TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: made.QueueUrl, Tags: map[string]string{"team": "theirs"}})
+	_, err = theirs.TagQueue(
+		t.Context(), &sqs.TagQueueInput{QueueUrl: made.QueueUrl, Tags: map[string]string{"team": "theirs"}})
 	wantDenied(t, err, "AccessDenied", "sqs:tagqueue")
 	_, err = theirs.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: made.QueueUrl})
 	wantDenied(t, err, "AccessDenied", "sqs:deletequeue")
@@ -176,34 +196,49 @@ func TestALaunchIsJudgedResourceByResource(t *testing.T) {
 	w := newWorld(t)
 	image := imageOf(t, w)
 	spec := func(kinds ...ec2types.ResourceType) *ec2.RunInstancesInput {
-		in := &ec2.RunInstancesInput{ImageId: &image, MinCount: aws.Int32(1), MaxCount: aws.Int32(1), InstanceType: "t3.micro"}
+		in := &ec2.RunInstancesInput{
+			ImageId: &image, MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+			InstanceType: "t3.micro",
+		}
 		for _, kind := range kinds {
-			in.TagSpecifications = append(in.TagSpecifications, ec2types.TagSpecification{ResourceType: kind, Tags: []ec2types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
+			in.TagSpecifications = append(in.TagSpecifications, ec2types.TagSpecification{
+				ResourceType: kind, Tags: []ec2types.Tag{{Key: aws.String("team"), Value: aws.String("a")}},
+			})
 		}
 		return in
 	}
 	made := `"Action":"ec2:RunInstances","Resource":["arn:aws:ec2:*:*:instance/*","arn:aws:ec2:*:*:volume/*"],"Condition":{"StringEquals":{"aws:RequestTag/team":"${aws:PrincipalTag/team}"}}`
 	tags := `"Action":"ec2:CreateTags","Resource":"*","Condition":{"StringEquals":{"ec2:CreateAction":"RunInstances"}}`
 	used := func(kinds ...string) string {
-		return `"Action":"ec2:RunInstances","Resource":["arn:aws:ec2:*:*:` + strings.Join(kinds, `","arn:aws:ec2:*:*:`) + `"]`
+		return `"Action":"ec2:RunInstances","Resource":["arn:aws:ec2:*:*:` +
+			strings.Join(kinds, `","arn:aws:ec2:*:*:`) + `"]`
 	}
 	all := []string{"network-interface/*", "image/*", "subnet/*", "security-group/*"}
 	for i, kind := range all {
 		without := append(append([]string{}, all[:i]...), all[i+1:]...)
-		_, err := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, tags, used(without...)))).RunInstances(t.Context(), spec("instance", "volume"))
+		_, err := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, tags, used(without...)))).RunInstances(
+			t.Context(), spec("instance", "volume"))
 		wantDenied(t, err, "UnauthorizedOperation", "ec2:RunInstances on resource: ", strings.TrimSuffix(kind, "*"))
 	}
-	_, err := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, used(all...)))).RunInstances(t.Context(), spec("instance", "volume"))
+	_, err := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, used(all...)))).RunInstances(
+		t.Context(), spec("instance", "volume"))
 	wantDenied(t, err, "UnauthorizedOperation", "ec2:CreateTags")
-	api := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, tags, used(all...), `"Action":"ec2:TerminateInstances","Resource":"*","Condition":{"StringEquals":{"aws:ResourceTag/team":"a"}}`)))
+	api := ec2.NewFromConfig(
+		roleOf(t, w, "a", statements(made, tags, used(all...),
+			`"Action":"ec2:TerminateInstances","Resource":"*","Condition":{"StringEquals":{"aws:ResourceTag/team":"a"}}`)))
 	_, err = api.RunInstances(t.Context(), spec("instance"))
 	wantDenied(t, err, "UnauthorizedOperation", ":volume/*")
 	out, err := api.RunInstances(t.Context(), spec("instance", "volume"))
 	must(t, err)
 	id := *out.Instances[0].InstanceId
-	_, err = api.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []ec2types.Tag{{Key: aws.String("x"), Value: aws.String("y")}}})
-	wantDenied(t, err, "UnauthorizedOperation", "ec2:CreateTags on resource: arn:aws:ec2:eu-west-1:"+accountOne+":instance/"+id)
-	_, err = api.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-0123456789abcdef0"}})
+	_, err = api.CreateTags(t.Context(), &ec2.CreateTagsInput{
+		Resources: []string{id}, Tags: []ec2types.Tag{{Key: aws.String("x"), Value: aws.String("y")}},
+	})
+	wantDenied(t, err, "UnauthorizedOperation", "ec2:CreateTags on resource: arn:aws:ec2:eu-west-1:"+accountOne+
+		":instance/"+id)
+	_, err = api.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{
+		InstanceIds: []string{"i-0123456789abcdef0"},
+	})
 	wantCode(t, err, "InvalidInstanceID.NotFound")
 	_, err = api.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	must(t, err)
@@ -230,7 +265,10 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	_, err = queues(session).ListQueues(t.Context(), &sqs.ListQueuesInput{})
 	wantDenied(t, err, "AccessDenied", "because no session policy allows the sqs:listqueues action")
 	broken := func(in *sts.AssumeRoleInput) { in.Policy = aws.String(`{}`) }
-	in := &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + accountOne + ":role/x"), RoleSessionName: aws.String("x")}
+	in := &sts.AssumeRoleInput{
+		RoleArn:         aws.String("arn:aws:iam::" + accountOne + ":role/x"),
+		RoleSessionName: aws.String("x"),
+	}
 	broken(in)
 	_, err = w.sts(keyOne, "eu-west-1").AssumeRole(t.Context(), in)
 	wantCode(t, err, "MalformedPolicyDocument")
@@ -242,7 +280,10 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	out, err := w.sts(keyOne, "eu-west-1").AssumeRole(t.Context(), in)
 	must(t, err)
 	k := out.Credentials
-	cfg := configWith(w.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, "eu-west-1")
+	cfg := configWith(w.operator, aws.Credentials{
+		AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey,
+		SessionToken: *k.SessionToken,
+	}, "eu-west-1")
 	_, err = sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
 	wantDenied(t, err, "AccessDenied", "because no permissions boundary allows the sqs:listqueues action")
 }
@@ -250,6 +291,7 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 // TestAnUnknownOperationIsNotLetThrough checks that a call whose permissions are not defined here is refused.
 func TestAnUnknownOperationIsNotLetThrough(t *testing.T) {
 	w := newWorld(t)
-	_, err := sqs.NewFromConfig(roleOf(t, w, "a", everything)).ListMessageMoveTasks(t.Context(), &sqs.ListMessageMoveTasksInput{SourceArn: aws.String("arn:aws:sqs:eu-west-1:1:q")})
+	_, err := sqs.NewFromConfig(roleOf(t, w, "a", everything)).ListMessageMoveTasks(
+		t.Context(), &sqs.ListMessageMoveTasksInput{SourceArn: aws.String("arn:aws:sqs:eu-west-1:1:q")})
 	wantStatus(t, err, 500)
 }

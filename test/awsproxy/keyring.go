@@ -30,7 +30,10 @@ type keyring struct {
 }
 
 func newKeyring(static map[string]string, up *upstream, now func() time.Time) *keyring {
-	k := &keyring{upstream: up, now: now, owners: map[string]string{}, expires: map[string]time.Time{}, callers: map[string]*principal{}}
+	k := &keyring{
+		upstream: up, now: now, owners: map[string]string{}, expires: map[string]time.Time{},
+		callers: map[string]*principal{},
+	}
 	maps.Copy(k.owners, static)
 	return k
 }
@@ -103,7 +106,8 @@ func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 	return owner, nil
 }
 
-var identity = regexp.MustCompile(`<Arn>([^<]+)</Arn>[\s\S]*?<Account>(\d+)</Account>|<Account>(\d+)</Account>[\s\S]*?<Arn>([^<]+)</Arn>`)
+var identity = regexp.MustCompile(
+	`<Arn>([^<]+)</Arn>[\s\S]*?<Account>(\d+)</Account>|<Account>(\d+)</Account>[\s\S]*?<Arn>([^<]+)</Arn>`)
 
 // ask asks moto for the account of the key. Moto accepts any key: one that it did not create is reported as the user
 // "moto" of its default account.

@@ -114,7 +114,8 @@ func TestAnEncryptedQueueGetsWhatItsKeyLetsIn(t *testing.T) {
 func TestKeysAreJudgedByTheirPolicies(t *testing.T) {
 	w := newWorld(t)
 	root := config(w.outside, keyOne, "eu-west-1")
-	may := roleOf(t, w, "a", statements(`"Action":["kms:DescribeKey","kms:GetKeyPolicy"],"Resource":"arn:aws:kms:*:*:key/*"`))
+	may := roleOf(t, w, "a", statements(
+		`"Action":["kms:DescribeKey","kms:GetKeyPolicy"],"Resource":"arn:aws:kms:*:*:key/*"`))
 	mayNot := roleOf(t, w, "a", statements(`"Action":"s3:*","Resource":"*"`))
 	shared, closed := newKey(t, root, policyOf(ownersOfKey)),
 		newKey(t, root, policyOf(strings.Replace(ownersOfKey, accountOne, accountTwo, 1)))
@@ -138,7 +139,9 @@ func TestKeysAreJudgedByTheirPolicies(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 	}
-	if status, text := kms(t, root, "PutKeyPolicy", map[string]string{"KeyId": shared, "PolicyName": "default", "Policy": `{}`}); status != 400 || !strings.Contains(text, "MalformedPolicyDocumentException") {
+	if status, text := kms(t, root, "PutKeyPolicy",
+		map[string]string{"KeyId": shared, "PolicyName": "default", "Policy": `{}`}); status != 400 ||
+		!strings.Contains(text, "MalformedPolicyDocumentException") {
 		t.Errorf("a policy that is none: %d %s", status, text)
 	}
 	if _, err := sqs.NewFromConfig(mayNot).ListQueues(t.Context(), &sqs.ListQueuesInput{}); err == nil {

@@ -45,7 +45,9 @@ func visible(t *testing.T, c *s3.Client, names []string) (n int) {
 		if err != nil {
 			wantCode(t, err, "NoSuchBucket")
 		}
-		if listed := slices.ContainsFunc(list.Buckets, func(b s3types.Bucket) bool { return *b.Name == name }); listed != (err == nil) {
+		if listed := slices.ContainsFunc(list.Buckets, func(b s3types.Bucket) bool {
+			return *b.Name == name
+		}); listed != (err == nil) {
 			t.Errorf("%s: listed is %v, read is %v", name, listed, err)
 		}
 		if err == nil {
@@ -82,7 +84,9 @@ func TestSomeBucketsShowLater(t *testing.T) {
 // machines returns how many instances the client can see, and how many of those with their tags.
 func machines(t *testing.T, c *ec2.Client, ids []string) (shown, tagged int) {
 	t.Helper()
-	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: ids}}})
+	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{
+		Filters: []types.Filter{{Name: aws.String("instance-id"), Values: ids}},
+	})
 	must(t, err)
 	for _, r := range out.Reservations {
 		shown++
@@ -104,7 +108,8 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 		byTag += filtered(t, c, "tag:token", token)
 	}
 	shown, tagged := machines(t, c, ids)
-	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag > tagged { // an instance that was missing at first may show meanwhile
+	// an instance that was missing at first may show meanwhile
+	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag > tagged {
 		t.Errorf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
 	}
 	pass(5 * time.Minute)
@@ -125,7 +130,9 @@ func TestChangedTagsOfAnInstanceShowLater(t *testing.T) {
 	}
 	pass(5 * time.Minute)
 	for _, id := range ids {
-		_, err := c.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: aws.String("life"), Value: aws.String("second")}}})
+		_, err := c.CreateTags(t.Context(), &ec2.CreateTagsInput{
+			Resources: []string{id}, Tags: []types.Tag{{Key: aws.String("life"), Value: aws.String("second")}},
+		})
 		must(t, err)
 	}
 	look := func(c *ec2.Client) (changed, found int) {
@@ -164,7 +171,8 @@ func TestSomeSessionsEndEarly(t *testing.T) {
 	}
 	alive := func() (n int) {
 		for _, c := range sessions {
-			_, err := sts.NewFromConfig(configWith(w.operator, c, "eu-west-1")).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+			_, err := sts.NewFromConfig(configWith(w.operator, c, "eu-west-1")).GetCallerIdentity(
+				t.Context(), &sts.GetCallerIdentityInput{})
 			if err != nil {
 				wantCode(t, err, "ExpiredToken")
 				wantStatus(t, err, http.StatusForbidden)

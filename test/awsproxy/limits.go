@@ -13,7 +13,8 @@ import (
 func beyondLimits(x *exchange) *reply {
 	switch x.call.Service + ":" + x.call.Operation {
 	case "rds:CreateDBInstance":
-		return firstRefusal(oddTags(x, x.form, "Tags.Tag."), databaseStorage(x, x.form), databaseWindows(x, x.form), databaseNames(x))
+		return firstRefusal(oddTags(x, x.form, "Tags.Tag."), databaseStorage(x, x.form), databaseWindows(x, x.form),
+			databaseNames(x))
 	case "rds:AddTagsToResource":
 		return oddTags(x, x.form, "Tags.Tag.")
 	case "sns:CreateTopic":
@@ -25,7 +26,8 @@ func beyondLimits(x *exchange) *reply {
 	case "sns:SetSubscriptionAttributes":
 		return documentsOf(x, map[string]string{x.form.Get("AttributeName"): x.form.Get("AttributeValue")})
 	case "sqs:CreateQueue", "sqs:SetQueueAttributes":
-		return firstRefusal(oddTagsOf(x, texts(x.json["tags"])), documentsOf(x, texts(x.json["Attributes"])), deadLetterType(x))
+		return firstRefusal(oddTagsOf(x, texts(x.json["tags"])), documentsOf(x, texts(x.json["Attributes"])),
+			deadLetterType(x))
 	case "sqs:TagQueue":
 		return oddTagsOf(x, texts(x.json["Tags"]))
 	case "s3:PutBucketTagging":
@@ -66,7 +68,8 @@ func oddTags(x *exchange, form url.Values, prefix string) *reply {
 func oddTagsOf(x *exchange, tags map[string]string) *reply {
 	for key, value := range tags {
 		if !tagText.MatchString(key) || !tagText.MatchString(value) {
-			return x.fail(http.StatusBadRequest, invalidParameter(x), "The tag "+key+" has characters that are not allowed.")
+			return x.fail(http.StatusBadRequest, invalidParameter(x), "The tag "+key+
+				" has characters that are not allowed.")
 		}
 	}
 	return nil
@@ -106,7 +109,8 @@ func documentsOf(x *exchange, attributes map[string]string) *reply {
 // deadLetterType refuses a dead-letter queue of the other type (FIFO or standard), by the names in the call.
 func deadLetterType(x *exchange) *reply {
 	redrive := struct{ DeadLetterTargetArn string }{}
-	if json.Unmarshal([]byte(texts(x.json["Attributes"])["RedrivePolicy"]), &redrive) != nil || redrive.DeadLetterTargetArn == "" {
+	if json.Unmarshal([]byte(texts(x.json["Attributes"])["RedrivePolicy"]), &redrive) != nil ||
+		redrive.DeadLetterTargetArn == "" {
 		return nil
 	}
 	name, _ := x.json["QueueName"].(string)
@@ -116,5 +120,6 @@ func deadLetterType(x *exchange) *reply {
 	if strings.HasSuffix(name, ".fifo") == strings.HasSuffix(redrive.DeadLetterTargetArn, ".fifo") {
 		return nil
 	}
-	return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Value for parameter RedrivePolicy is invalid. Reason: Dead-letter queue must be same type of queue as the source.")
+	return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Value for parameter RedrivePolicy is invalid. "+
+		"Reason: Dead-letter queue must be same type of queue as the source.")
 }

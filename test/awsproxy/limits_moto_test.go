@@ -27,7 +27,8 @@ import (
 func TestTheProxyRefusesWhatAWSRefuses(t *testing.T) {
 	w := newWorld(t)
 	play := map[string]func(*testing.T, *world, map[string]any) error{
-		v1alpha1.KindRDSInstance: createsDatabase, v1alpha1.KindS3Bucket: setsBucket, v1alpha1.KindSQSQueue: createsQueue,
+		v1alpha1.KindRDSInstance: createsDatabase, v1alpha1.KindS3Bucket: setsBucket,
+		v1alpha1.KindSQSQueue: createsQueue,
 		v1alpha1.KindSNSTopic: createsTopic, v1alpha1.KindEC2Instance: launches,
 	}
 	for kind, call := range play {
@@ -55,14 +56,18 @@ func read(t *testing.T, row map[string]any, spec any) {
 
 func createsDatabase(t *testing.T, w *world, row map[string]any) error {
 	t.Helper()
-	spec := v1alpha1.RDSInstanceSpec{Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "owner"}
+	spec := v1alpha1.RDSInstanceSpec{
+		Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
+		MasterUsername: "owner",
+	}
 	read(t, row, &spec)
 	in := database(unique(t))
 	in.EngineVersion, in.Port, in.EnablePerformanceInsights = nil, spec.Port, nil
 	in.Engine, in.DBInstanceClass, in.MasterUsername = &spec.Engine, &spec.DBInstanceClass, &spec.MasterUsername
 	in.AllocatedStorage, in.Iops, in.StorageThroughput = &spec.AllocatedStorage, spec.IOPS, spec.StorageThroughput
 	in.StorageType, in.DBName = text(spec.StorageType), text(spec.DBName)
-	in.PreferredBackupWindow, in.PreferredMaintenanceWindow = text(spec.PreferredBackupWindow), text(spec.PreferredMaintenanceWindow)
+	in.PreferredBackupWindow, in.PreferredMaintenanceWindow = text(spec.PreferredBackupWindow),
+		text(spec.PreferredMaintenanceWindow)
 	for key, value := range spec.Tags {
 		in.Tags = append(in.Tags, rdstypes.Tag{Key: &key, Value: aws.String(string(value))})
 	}
@@ -84,18 +89,28 @@ func setsBucket(t *testing.T, w *world, row map[string]any) (err error) {
 	c := w.s3(keyOne, "eu-west-1")
 	bucket := create(t, c, "eu-west-1")
 	for _, rule := range spec.LifecycleRules {
-		moves := s3types.LifecycleRule{Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("")}}
+		moves := s3types.LifecycleRule{Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{
+			Prefix: aws.String(""),
+		}}
 		for _, m := range rule.Transitions {
-			moves.Transitions = append(moves.Transitions, s3types.Transition{Days: &m.Days, StorageClass: s3types.TransitionStorageClass(m.StorageClass)})
+			moves.Transitions = append(
+				moves.Transitions, s3types.Transition{Days: &m.Days, StorageClass: s3types.TransitionStorageClass(
+					m.StorageClass)})
 		}
 		err = failed(c.PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{
-			Bucket: &bucket, LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{moves}},
+			Bucket: &bucket, LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{
+				Rules: []s3types.LifecycleRule{moves},
+			},
 		}))
 	}
 	for _, rule := range spec.CORSRules {
-		err = failed(c.PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: &bucket, CORSConfiguration: &s3types.CORSConfiguration{CORSRules: []s3types.CORSRule{{
-			AllowedOrigins: rule.AllowedOrigins, AllowedMethods: rule.AllowedMethods, AllowedHeaders: rule.AllowedHeaders, ExposeHeaders: rule.ExposeHeaders,
-		}}}}))
+		err = failed(c.PutBucketCors(
+			t.Context(), &s3.PutBucketCorsInput{Bucket: &bucket, CORSConfiguration: &s3types.CORSConfiguration{
+				CORSRules: []s3types.CORSRule{{
+					AllowedOrigins: rule.AllowedOrigins, AllowedMethods: rule.AllowedMethods,
+					AllowedHeaders: rule.AllowedHeaders, ExposeHeaders: rule.ExposeHeaders,
+				}},
+			}}))
 	}
 	for key, value := range spec.Tags {
 		err = failed(c.PutBucketTagging(t.Context(), tagging(bucket, key, string(value))))
@@ -110,7 +125,10 @@ func createsQueue(t *testing.T, w *world, row map[string]any) error {
 	t.Helper()
 	spec := v1alpha1.SQSQueueSpec{}
 	read(t, row, &spec)
-	in := &sqs.CreateQueueInput{QueueName: aws.String(unique(t)), Attributes: map[string]string{}, Tags: map[string]string{}}
+	in := &sqs.CreateQueueInput{
+		QueueName: aws.String(unique(t)), Attributes: map[string]string{},
+		Tags: map[string]string{},
+	}
 	if spec.FIFOQueue {
 		in.QueueName, in.Attributes["FifoQueue"] = aws.String(*in.QueueName+".fifo"), "true"
 	}
@@ -141,7 +159,8 @@ func createsTopic(t *testing.T, w *world, row map[string]any) error {
 	made, err := c.CreateTopic(t.Context(), in)
 	for _, s := range spec.Subscriptions {
 		return failed(c.Subscribe(t.Context(), &sns.SubscribeInput{
-			TopicArn: made.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:eu-west-1:" + accountOne + ":orders"),
+			TopicArn: made.TopicArn, Protocol: aws.String("sqs"),
+			Endpoint:   aws.String("arn:aws:sqs:eu-west-1:" + accountOne + ":orders"),
 			Attributes: map[string]string{"FilterPolicy": s.FilterPolicy},
 		}))
 	}
@@ -159,9 +178,11 @@ func launches(t *testing.T, w *world, row map[string]any) error {
 		if kind == "" {
 			kind = "gp3" // as the operator launches it
 		}
-		in.BlockDeviceMappings = append(in.BlockDeviceMappings, ec2types.BlockDeviceMapping{DeviceName: &d.DeviceName, Ebs: &ec2types.EbsBlockDevice{
-			VolumeType: ec2types.VolumeType(kind), VolumeSize: d.VolumeSize, Iops: d.IOPS, Throughput: d.Throughput,
-		}})
+		in.BlockDeviceMappings = append(in.BlockDeviceMappings, ec2types.BlockDeviceMapping{
+			DeviceName: &d.DeviceName, Ebs: &ec2types.EbsBlockDevice{
+				VolumeType: ec2types.VolumeType(kind), VolumeSize: d.VolumeSize, Iops: d.IOPS, Throughput: d.Throughput,
+			},
+		})
 	}
 	return failed(w.ec2(keyOne, "eu-west-1").RunInstances(t.Context(), in))
 }

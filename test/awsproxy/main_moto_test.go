@@ -58,7 +58,10 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*awsproxy.Options)) *world {
 	t.Helper()
-	o := awsproxy.Options{Upstream: moto, StaticKeys: map[string]string{keyOne: accountOne, keyTwo: accountTwo}, RolePolicies: policies(t, everything)}
+	o := awsproxy.Options{
+		Upstream: moto, StaticKeys: map[string]string{keyOne: accountOne, keyTwo: accountTwo},
+		RolePolicies: policies(t, everything),
+	}
 	for _, c := range change {
 		c(&o)
 	}

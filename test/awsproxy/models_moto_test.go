@@ -62,7 +62,8 @@ func modelOf(t *testing.T, service string) (m model) {
 	if service == "elasticloadbalancingv2" {
 		service = "elbv2"
 	}
-	found, err := filepath.Glob("../../.venv/lib/python3*/site-packages/botocore/data/" + service + "/*/service-2.json.gz")
+	found, err := filepath.Glob("../../.venv/lib/python3*/site-packages/botocore/data/" + service +
+		"/*/service-2.json.gz")
 	if err != nil || len(found) == 0 {
 		t.Fatalf("no model of %s: %v", service, err)
 	}
@@ -108,7 +109,9 @@ func TestTheListOfErrorsIsThatOfTheModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(l string) bool { return strings.HasPrefix(l, "#") })
+	have := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(l string) bool {
+		return strings.HasPrefix(l, "#")
+	})
 	for _, line := range want {
 		if !slices.Contains(have, line) {
 			t.Errorf("%s lacks %s", file, line)

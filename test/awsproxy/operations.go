@@ -7,7 +7,10 @@ import (
 )
 
 // readPrefixes are the prefixes of operations that change nothing a user could see.
-var readPrefixes = []string{"Get", "List", "Describe", "Head", "BatchGet", "Lookup", "Select", "Test", "Simulate", "AssumeRole", "DecodeAuthorization"}
+var readPrefixes = []string{
+	"Get", "List", "Describe", "Head", "BatchGet", "Lookup", "Select", "Test", "Simulate",
+	"AssumeRole", "DecodeAuthorization",
+}
 
 func isWrite(operation string) bool {
 	for _, p := range readPrefixes {

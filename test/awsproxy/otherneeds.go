@@ -29,7 +29,8 @@ func route53Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 			types, actions = append(types, c.Set.Type), append(actions, c.Action)
 		}
 		n.facts.with("route53:ChangeResourceRecordSetsNormalizedRecordNames", names...).
-			with("route53:ChangeResourceRecordSetsRecordTypes", types...).with("route53:ChangeResourceRecordSetsActions", actions...)
+			with("route53:ChangeResourceRecordSetsRecordTypes", types...).with(
+			"route53:ChangeResourceRecordSetsActions", actions...)
 	default:
 		return nil, unknownOperation(x)
 	}
@@ -56,7 +57,8 @@ func acmNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	}
 	n.tags = func(ctx context.Context) (map[string]string, bool, error) {
 		var answer struct{ Tags []tag }
-		found, err := up.askJSON(ctx, x, "acm", "CertificateManager.ListTagsForCertificate", map[string]any{"CertificateArn": arn}, &answer)
+		found, err := up.askJSON(ctx, x, "acm", "CertificateManager.ListTagsForCertificate",
+			map[string]any{"CertificateArn": arn}, &answer)
 		tags := map[string]string{}
 		for _, t := range answer.Tags {
 			tags[t.Key] = t.Value
@@ -74,7 +76,10 @@ func requestNeeds(x *exchange) []need {
 	}
 	all := []need{{action: "acm:RequestCertificate", resource: x.arn("acm", "certificate/*"), facts: f}}
 	if len(tags) > 0 {
-		all = append(all, need{action: "acm:AddTagsToCertificate", resource: x.arn("acm", "certificate/*"), facts: facts{}.tagged(tags)})
+		all = append(all, need{
+			action: "acm:AddTagsToCertificate", resource: x.arn("acm", "certificate/*"),
+			facts: facts{}.tagged(tags),
+		})
 	}
 	return all
 }

@@ -13,7 +13,8 @@ import (
 func TestKeysAreUsedInEveryPartition(t *testing.T) {
 	// The endings are those of botocore's data.
 	for region, ending := range map[string]string{
-		"eu-west-1": "amazonaws.com", "us-gov-west-1": "amazonaws.com", "cn-north-1": "amazonaws.com.cn", "eusc-de-east-1": "amazonaws.eu",
+		"eu-west-1": "amazonaws.com", "us-gov-west-1": "amazonaws.com", "cn-north-1": "amazonaws.com.cn",
+		"eusc-de-east-1": "amazonaws.eu",
 	} {
 		x := &exchange{call: Call{Service: "rds", Region: region, Account: "111111111111"}}
 		for service, row := range map[string]struct {
@@ -39,12 +40,15 @@ func TestKeysAreUsedInEveryPartition(t *testing.T) {
 					t.Errorf("%s in %s calls itself %v", service, region, by)
 				}
 				ask := func(service string) bool {
-					return all.Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
-						if key == "kms:viaservice" && service != "" {
-							return []string{service}
-						}
-						return nil
-					}}).Allowed
+					return all.Decide(iam.Request{
+						Action: n.action, Resource: n.resource,
+						Context: func(key string) []string {
+							if key == "kms:viaservice" && service != "" {
+								return []string{service}
+							}
+							return nil
+						},
+					}).Allowed
 				}
 				if !ask(by[0]) {
 					t.Errorf("%s by way of %s is denied", n.action, by[0])

@@ -117,13 +117,15 @@ func (e *podError) Error() string {
 
 // cannotAssume returns the refusal for a Pod whose association's roles cannot be assumed.
 func cannotAssume() error {
-	return &podError{http.StatusBadRequest, "AccessDeniedException", "Unauthorized Exception! EKS does not have permissions to assume the associated role."}
+	return &podError{http.StatusBadRequest, "AccessDeniedException", "Unauthorized Exception! EKS does not have " +
+		"permissions to assume the associated role."}
 }
 
 // credentials returns the credentials of the Pod that a token belongs to.
 func (s *podSessions) credentials(ctx context.Context, token string, verify PodVerifier) (podCredentials, error) {
 	if token == "" {
-		return podCredentials{}, &podError{status: http.StatusBadRequest, message: "Service account token cannot be empty"}
+		return podCredentials{}, &podError{status: http.StatusBadRequest, message: "Service account token cannot " +
+			"be empty"}
 	}
 	s.mu.Lock()
 	kept, ok := s.kept[token]
@@ -142,7 +144,8 @@ func (s *podSessions) credentials(ctx context.Context, token string, verify PodV
 	if !ok {
 		return podCredentials{}, &podError{
 			http.StatusNotFound, "ResourceNotFoundException",
-			"No pod identity association found for service account " + pod.Namespace + "/" + pod.ServiceAccount + " in cluster " + pod.Cluster.Name,
+			"No pod identity association found for service account " + pod.Namespace + "/" + pod.ServiceAccount +
+				" in cluster " + pod.Cluster.Name,
 		}
 	}
 	body, err := s.open(ctx, pod, a)

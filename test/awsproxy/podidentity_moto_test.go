@@ -34,7 +34,10 @@ func (e *eksWorld) agent(t *testing.T) *httptest.Server {
 		}
 		account, _, _ := strings.Cut(rest, "#")
 		cluster := awsproxy.EKSCluster{Account: e.account, Region: ireland, Name: e.cluster}
-		return awsproxy.Pod{Cluster: cluster, Namespace: namespace, ServiceAccount: account, Name: account + "-0", UID: "4711"}, nil
+		return awsproxy.Pod{
+			Cluster: cluster, Namespace: namespace, ServiceAccount: account, Name: account + "-0",
+			UID: "4711",
+		}, nil
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -46,20 +49,25 @@ func (e *eksWorld) pod(t *testing.T, agent *httptest.Server, token string) aws.C
 	file := filepath.Join(t.TempDir(), "token")
 	must(t, os.WriteFile(file, []byte(token), 0o600))
 	for name, value := range map[string]string{
-		"AWS_CONTAINER_CREDENTIALS_FULL_URI": agent.URL + "/v1/credentials", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": file,
-		"AWS_ACCESS_KEY_ID": "", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": file + "-none", "AWS_SHARED_CREDENTIALS_FILE": file + "-none", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     agent.URL + "/v1/credentials",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": file,
+		"AWS_ACCESS_KEY_ID":                      "", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": file +
+			"-none", "AWS_SHARED_CREDENTIALS_FILE": file + "-none", "AWS_EC2_METADATA_DISABLED": "true",
 	} {
 		t.Setenv(name, value)
 	}
 	server := httptest.NewServer(e.Workload())
 	t.Cleanup(server.Close)
-	cfg, err := sdk.LoadDefaultConfig(t.Context(), sdk.WithRegion(ireland), sdk.WithRetryMaxAttempts(2), sdk.WithBaseEndpoint(server.URL), sdk.WithHTTPClient(server.Client()))
+	cfg, err := sdk.LoadDefaultConfig(t.Context(), sdk.WithRegion(ireland), sdk.WithRetryMaxAttempts(2),
+		sdk.WithBaseEndpoint(server.URL), sdk.WithHTTPClient(server.Client()))
 	must(t, err)
 	return cfg
 }
 
 // associate creates an association for shop/web with a session policy, effective at once.
-func (e *eksWorld) associate(t *testing.T, policy string, change ...func(*eks.CreatePodIdentityAssociationInput)) (id string) {
+func (e *eksWorld) associate(t *testing.T, policy string, change ...func(*eks.CreatePodIdentityAssociationInput)) (
+	id string,
+) {
 	t.Helper()
 	defer e.Calm()()
 	out, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation(append(change, limited(policy))...))
@@ -72,19 +80,25 @@ func (e *eksWorld) boundRole(t *testing.T, document, boundary string) (arn strin
 	t.Helper()
 	defer e.Calm()()
 	name := unique(t)
-	policy, err := e.iam().CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &boundary})
+	policy, err := e.iam().CreatePolicy(
+		t.Context(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &boundary})
 	must(t, err)
 	out, err := e.iam().CreateRole(t.Context(), &iam.CreateRoleInput{
-		RoleName: &name, Path: aws.String("/portico/shop/"), AssumeRolePolicyDocument: aws.String(podTrust), PermissionsBoundary: policy.Policy.Arn,
+		RoleName: &name, Path: aws.String("/portico/shop/"), AssumeRolePolicyDocument: aws.String(podTrust),
+		PermissionsBoundary: policy.Policy.Arn,
 	})
 	must(t, err)
-	_, err = e.iam().PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: &name, PolicyName: aws.String("apps"), PolicyDocument: &document})
+	_, err = e.iam().PutRolePolicy(
+		t.Context(), &iam.PutRolePolicyInput{
+			RoleName: &name, PolicyName: aws.String("apps"), PolicyDocument: &document,
+		})
 	must(t, err)
 	return *out.Role.Arn
 }
 
 func put(ctx context.Context, cfg aws.Config, bucket string) error {
-	_, err := bucketsOf(cfg).PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("key"), Body: strings.NewReader("text")})
+	_, err := bucketsOf(cfg).PutObject(
+		ctx, &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("key"), Body: strings.NewReader("text")})
 	return err
 }
 
@@ -102,12 +116,16 @@ func objects(bucket string) string {
 func TestAPodDoesWhatItsAssociationAllows(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	ours, second, theirs := e.bucket(t), e.bucket(t), e.bucket(t)
-	e.role = e.boundRole(t, statements(objects(ours), objects(second), `"Action":"sqs:*","Resource":"*"`), statements(`"Action":"s3:*","Resource":"*"`))
-	e.associate(t, statements(objects(ours), objects(theirs), `"Action":["s3:DeleteObject","sqs:ListQueues"],"Resource":"*"`))
+	e.role = e.boundRole(t, statements(objects(ours), objects(second), `"Action":"sqs:*","Resource":"*"`),
+		statements(`"Action":"s3:*","Resource":"*"`))
+	e.associate(t, statements(objects(ours), objects(theirs),
+		`"Action":["s3:DeleteObject","sqs:ListQueues"],"Resource":"*"`))
 	cfg := e.pod(t, e.agent(t), "shop/web")
 	must(t, put(t.Context(), cfg, ours))
-	wantDenied(t, put(t.Context(), cfg, second), "AccessDenied", "because no session policy allows the s3:PutObject action", ":assumed-role/")
-	wantDenied(t, put(t.Context(), cfg, theirs), "AccessDenied", "because no identity-based policy allows the s3:PutObject action")
+	wantDenied(t, put(t.Context(), cfg, second), "AccessDenied",
+		"because no session policy allows the s3:PutObject action", ":assumed-role/")
+	wantDenied(t, put(t.Context(), cfg, theirs), "AccessDenied", "because no identity-based policy allows the "+
+		"s3:PutObject action")
 	_, err := bucketsOf(cfg).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &ours, Key: aws.String("key")})
 	wantDenied(t, err, "AccessDenied", "because no identity-based policy allows the s3:DeleteObject action")
 	_, err = sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
@@ -152,7 +170,9 @@ func TestAChangedAssociationHoldsForNewCredentials(t *testing.T) {
 	must(t, put(t.Context(), e.pod(t, agent, "shop/web"), one))
 	calm := e.Calm()
 	policy := statements(objects(two))
-	_, err := e.api.UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id, Policy: &policy})
+	_, err := e.api.UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: &id, Policy: &policy,
+	})
 	must(t, err)
 	must(t, put(t.Context(), e.pod(t, agent, "shop/web"), one)) // the agent has cached them
 	must(t, put(t.Context(), e.pod(t, agent, "shop/web#other"), two))
@@ -160,12 +180,16 @@ func TestAChangedAssociationHoldsForNewCredentials(t *testing.T) {
 	pass(3 * time.Hour)
 	must(t, put(t.Context(), e.pod(t, agent, "shop/web"), two))
 	kept := e.pod(t, agent, "shop/web")
-	later := eks.NewFromConfig(config(e.operator, e.key, ireland), func(o *eks.Options) { o.RetryMaxAttempts = 2 }) // the first attempt learns the server's time
-	_, err = later.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id})
+	// the first attempt learns the server's time
+	later := eks.NewFromConfig(config(e.operator, e.key, ireland), func(o *eks.Options) { o.RetryMaxAttempts = 2 })
+	_, err = later.DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: &id,
+	})
 	must(t, err)
 	calm()
 	must(t, put(t.Context(), kept, two))
-	if status, text := e.ask(t, agent, "shop/web#new"); status != http.StatusNotFound || !strings.Contains(text, "(ResourceNotFoundException)") {
+	if status, text := e.ask(t, agent, "shop/web#new"); status != http.StatusNotFound ||
+		!strings.Contains(text, "(ResourceNotFoundException)") {
 		t.Errorf("without an association %d: %s", status, text)
 	}
 	pass(6 * time.Hour)
@@ -194,7 +218,8 @@ func TestAnAssociationHoldsAfterAWhile(t *testing.T) {
 	late := 0
 	for i := range 12 {
 		name := fmt.Sprintf("sa-%d", i)
-		_, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.ServiceAccount = &name }))
+		_, err := e.api.CreatePodIdentityAssociation(
+			t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.ServiceAccount = &name }))
 		must(t, err)
 		if status, _ := e.ask(t, agent, "shop/"+name); status == http.StatusNotFound {
 			late++
@@ -215,10 +240,12 @@ func TestAnAssociationHoldsAfterAWhile(t *testing.T) {
 func TestTheAgentRefuses(t *testing.T) {
 	e := newEKSWorld(t, newWorld(t))
 	agent := e.agent(t)
-	conditioned := strings.Replace(podTrust, `"Action"`, `"Condition":{"StringEquals":{"aws:RequestTag/kubernetes-namespace":"shop"}},"Action"`, 1)
+	conditioned := strings.Replace(podTrust, `"Action"`,
+		`"Condition":{"StringEquals":{"aws:RequestTag/kubernetes-namespace":"shop"}},"Action"`, 1)
 	e.role = e.newRole(t, "conditioned", conditioned)
 	for _, namespace := range []string{"shop", "other"} {
-		_, err := e.api.CreatePodIdentityAssociation(t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.Namespace = &namespace }))
+		_, err := e.api.CreatePodIdentityAssociation(
+			t.Context(), e.creation(func(in *eks.CreatePodIdentityAssociationInput) { in.Namespace = &namespace }))
 		must(t, err)
 	}
 	for token, want := range map[string]struct {
@@ -254,7 +281,8 @@ func TestSessionsOfPodsAreTagged(t *testing.T) {
 		ClusterName: &e.cluster, AssociationId: made.Association.AssociationId, DisableSessionTags: aws.Bool(true),
 	})
 	must(t, err)
-	wantDenied(t, put(t.Context(), e.pod(t, agent, "shop/web"), bucket), "AccessDenied", "because no identity-based policy")
+	wantDenied(t, put(t.Context(), e.pod(t, agent, "shop/web"), bucket), "AccessDenied",
+		"because no identity-based policy")
 }
 
 // TestATargetRoleIsAssumed checks that an association with a target role returns that role's credentials, and that its
@@ -264,19 +292,30 @@ func TestATargetRoleIsAssumed(t *testing.T) {
 	bucket, other := e.bucket(t), e.bucket(t)
 	e.role = e.boundRole(t, statements(`"Action":["sts:AssumeRole","sts:TagSession"],"Resource":"*"`), everything)
 	trust := func(id string) string {
-		return `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"` + e.role + `"},"Action":["sts:AssumeRole","sts:TagSession"],"Condition":{"StringEquals":{"sts:ExternalId":"` + id + `"}}}}`
+		return `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":"` + e.role +
+			`"},"Action":["sts:AssumeRole","sts:TagSession"],"Condition":{"StringEquals":{"sts:ExternalId":"` + id +
+			`"}}}}`
 	}
 	target := e.newRole(t, "target", trust("x"))
-	_, err := e.iam().PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: aws.String("target"), PolicyName: aws.String("p"), PolicyDocument: aws.String(everything)})
+	_, err := e.iam().PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{
+		RoleName:   aws.String("target"),
+		PolicyName: aws.String("p"), PolicyDocument: aws.String(everything),
+	})
 	must(t, err)
-	id := e.associate(t, statements(objects(bucket)), func(in *eks.CreatePodIdentityAssociationInput) { in.TargetRoleArn = &target })
+	id := e.associate(t, statements(objects(bucket)), func(in *eks.CreatePodIdentityAssociationInput) {
+		in.TargetRoleArn = &target
+	})
 	agent := e.agent(t)
 	if status, text := e.ask(t, agent, "shop/web"); status != 400 || !strings.Contains(text, "AccessDeniedException") {
 		t.Errorf("with another external ID: %d %s", status, text)
 	}
-	got, err := e.api.DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{ClusterName: &e.cluster, AssociationId: &id})
+	got, err := e.api.DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{
+		ClusterName: &e.cluster, AssociationId: &id,
+	})
 	must(t, err)
-	_, err = e.iam().UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String("target"), PolicyDocument: aws.String(trust(*got.Association.ExternalId))})
+	_, err = e.iam().UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{
+		RoleName: aws.String("target"), PolicyDocument: aws.String(trust(*got.Association.ExternalId)),
+	})
 	must(t, err)
 	cfg := e.pod(t, agent, "shop/web")
 	must(t, put(t.Context(), cfg, bucket))

@@ -58,7 +58,9 @@ type session struct {
 }
 
 // target returns the target role of an association, if the role may assume it. Tags are passed to it.
-func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *storedRole, tags map[string]string) (*storedRole, error) {
+func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *storedRole, tags map[string]string) (
+	*storedRole, error,
+) {
 	target, err := s.proxy.roles.book.role(ctx, a.TargetRoleARN)
 	if err != nil {
 		return nil, err
@@ -67,9 +69,16 @@ func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *
 		return nil, cannotAssume()
 	}
 	caller := newPrincipal(role.arn, pod.sessionARN(role.arn, pod.sessionName()), role, tags, nil)
-	x := &exchange{caller: caller, call: Call{Service: "sts", Region: pod.Cluster.Region, Account: pod.Cluster.Account, Time: s.proxy.now()}}
-	wish := assumption{action: "sts:AssumeRole", tags: tags, who: identities(caller, partition(pod.Cluster.Region), pod.Cluster.Account), facts: facts{}}
-	wish.facts.with("sts:ExternalId", a.ExternalID).with("aws:PrincipalArn", role.arn).with("aws:PrincipalAccount", pod.Cluster.Account)
+	x := &exchange{caller: caller, call: Call{
+		Service: "sts", Region: pod.Cluster.Region, Account: pod.Cluster.Account,
+		Time: s.proxy.now(),
+	}}
+	wish := assumption{
+		action: "sts:AssumeRole", tags: tags,
+		who: identities(caller, partition(pod.Cluster.Region), pod.Cluster.Account), facts: facts{},
+	}
+	wish.facts.with("sts:ExternalId", a.ExternalID).with("aws:PrincipalArn", role.arn).with(
+		"aws:PrincipalAccount", pod.Cluster.Account)
 	ok, err := s.proxy.mayAssume(ctx, x, target, wish)
 	if !ok || err != nil {
 		return nil, errors.Join(cannotAssume(), err)
@@ -80,7 +89,10 @@ func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *
 // session opens a session of a role for a Pod.
 func (s *podSessions) session(ctx context.Context, pod Pod, of session) (podCredentials, error) {
 	id, _ := readRoleARN(of.role.arn)
-	form := url.Values{"Action": {"AssumeRole"}, "Version": {"2011-06-15"}, "RoleArn": {of.role.arn}, "RoleSessionName": {pod.sessionName()}}
+	form := url.Values{
+		"Action": {"AssumeRole"}, "Version": {"2011-06-15"}, "RoleArn": {of.role.arn},
+		"RoleSessionName": {pod.sessionName()},
+	}
 	r, err := s.proxy.upstream.ask(ctx, question{
 		service: "sts", region: pod.Cluster.Region, account: id.account, method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
@@ -99,7 +111,8 @@ func (s *podSessions) session(ctx context.Context, pod Pod, of session) (podCred
 	expires := s.proxy.now().Add(min(s.life, of.life)).UTC()
 	s.mu.Unlock()
 	s.proxy.keys.assign(made[0].AccessKeyID, id.account)
-	s.proxy.keys.issued(made[0].AccessKeyID, expires, newPrincipal(of.role.arn, made[0].ARN, of.role, of.tags, of.policy))
+	s.proxy.keys.issued(made[0].AccessKeyID, expires,
+		newPrincipal(of.role.arn, made[0].ARN, of.role, of.tags, of.policy))
 	return podCredentials{made[0].AccessKeyID, made[0].SecretAccessKey, made[0].SessionToken, id.account, expires}, nil
 }
 

@@ -99,14 +99,20 @@ func TestSQSTakesPoliciesAsAWSDoes(t *testing.T) {
 	const invalid, over = "InvalidAttributeValue", "OverLimit"
 	send := on(toSNS, arn)
 	for name, tc := range map[string]struct{ policy, code string }{
-		"a service":                {policyOf(send), ""},
-		"with a condition":         {policyOf(on(toSNS, arn, `"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:*"}`, `"Bool":{"aws:SecureTransport":true}`)), ""},
-		"all resources":            {policyOf(on(toSNS, "*")), ""},
-		"queues by a pattern":      {policyOf(on(toSNS, arn[:len(arn)-1]+"*")), ""},
-		"actions by a pattern":     {policyOf(strings.Replace(send, "SendMessage", "*", 1)), ""},
-		"upper case":               {policyOf(strings.Replace(send, "sqs:", "SQS:", 1)), ""},
-		"7 actions":                {policyOf(strings.Replace(send, `"sqs:SendMessage"`, `["sqs:SendMessage","sqs:ReceiveMessage","sqs:DeleteMessage","sqs:PurgeQueue","sqs:GetQueueUrl","sqs:GetQueueAttributes","sqs:TagQueue"]`, 1)), ""},
-		"8 actions":                {policyOf(strings.Replace(send, `"sqs:SendMessage"`, `["sqs:SendMessage","sqs:ReceiveMessage","sqs:DeleteMessage","sqs:PurgeQueue","sqs:GetQueueUrl","sqs:GetQueueAttributes","sqs:TagQueue","sqs:UntagQueue"]`, 1)), over},
+		"a service":            {policyOf(send), ""},
+		"with a condition":     {policyOf(on(toSNS, arn, `"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:*"}`, `"Bool":{"aws:SecureTransport":true}`)), ""},
+		"all resources":        {policyOf(on(toSNS, "*")), ""},
+		"queues by a pattern":  {policyOf(on(toSNS, arn[:len(arn)-1]+"*")), ""},
+		"actions by a pattern": {policyOf(strings.Replace(send, "SendMessage", "*", 1)), ""},
+		"upper case":           {policyOf(strings.Replace(send, "sqs:", "SQS:", 1)), ""},
+		"7 actions": {
+			policyOf(strings.Replace(send, `"sqs:SendMessage"`,
+				`["sqs:SendMessage","sqs:ReceiveMessage","sqs:DeleteMessage","sqs:PurgeQueue","sqs:GetQueueUrl","sqs:GetQueueAttributes","sqs:TagQueue"]`, 1)), "",
+		},
+		"8 actions": {
+			policyOf(strings.Replace(send, `"sqs:SendMessage"`,
+				`["sqs:SendMessage","sqs:ReceiveMessage","sqs:DeleteMessage","sqs:PurgeQueue","sqs:GetQueueUrl","sqs:GetQueueAttributes","sqs:TagQueue","sqs:UntagQueue"]`, 1)), over,
+		},
 		"20 statements":            {repeated(20, send), ""},
 		"21 statements":            {repeated(21, send), over},
 		"51 principals":            {policyOf(strings.Replace(send, `{"Service":"sns.amazonaws.com"}`, `{"AWS":`+listOf(51, "1%011d")+`}`, 1)), over},
@@ -131,7 +137,10 @@ func TestSQSTakesPoliciesAsAWSDoes(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) { wantCode(t, err, tc.code) })
 	}
-	_, err := w.sqs(keyOne, "eu-west-1").CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t)), Attributes: map[string]string{"Policy": `{}`}})
+	_, err := w.sqs(keyOne, "eu-west-1").CreateQueue(
+		t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t)), Attributes: map[string]string{
+			"Policy": `{}`,
+		}})
 	wantCode(t, err, invalid)
 }
 
@@ -192,7 +201,8 @@ func TestSNSTakesPoliciesAsAWSDoes(t *testing.T) {
 			}
 		})
 	}
-	_, err := w.sns(keyOne).CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t)), Attributes: map[string]string{"Policy": `{}`}})
+	_, err := w.sns(keyOne).CreateTopic(
+		t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t)), Attributes: map[string]string{"Policy": `{}`}})
 	wantCode(t, err, "InvalidParameter")
 }
 
@@ -204,8 +214,10 @@ func TestPoliciesComeBackInTheirNormalForm(t *testing.T) {
 			"Resource": "` + resource + `", "Condition": {"Bool": {"aws:SecureTransport": [true]}, "StringEquals": {"aws:SourceAccount": ["111111111111"]}} } }`
 	}
 	normal := func(action, resource string) string {
-		return `{"Statement":[{"Action":"` + action + `","Condition":{"Bool":{"aws:SecureTransport":"true"},"StringEquals":{"aws:SourceAccount":"111111111111"}},"Effect":"Allow",` +
-			`"Principal":{"AWS":["arn:aws:iam::111111111111:root","arn:aws:iam::222222222222:root"]},"Resource":"` + resource + `"}],"Version":"2012-10-17"}`
+		return `{"Statement":[{"Action":"` + action +
+			`","Condition":{"Bool":{"aws:SecureTransport":"true"},"StringEquals":{"aws:SourceAccount":"111111111111"}},"Effect":"Allow",` +
+			`"Principal":{"AWS":["arn:aws:iam::111111111111:root","arn:aws:iam::222222222222:root"]},"Resource":"` +
+			resource + `"}],"Version":"2012-10-17"}`
 	}
 	arn := w.topic(t)
 	must(t, w.setTopic(t, arn, mess("sns:Publish", arn)))
@@ -234,7 +246,9 @@ func TestS3TakesPoliciesAsAWSDoes(t *testing.T) {
 	w := newWorld(t)
 	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1")
 	arn := "arn:aws:s3:::" + bucket
-	const role, all = `"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111111111111:role/app"},"Action":"s3:GetObject"`, `"Effect":"Allow","Principal":"*","Action":"s3:GetObject"`
+	const role,
+		all = `"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111111111111:role/app"},"Action":"s3:GetObject"`,
+		`"Effect":"Allow","Principal":"*","Action":"s3:GetObject"`
 	const tls = `"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":["BUCKET","BUCKET/*"],"Condition":{"Bool":{"aws:SecureTransport":"false"}}`
 	list := strings.Replace(role, "GetObject", "ListBucket", 1)
 	for name, tc := range map[string]struct{ policy, code, message string }{
@@ -294,7 +308,10 @@ func TestS3TakesPoliciesAsAWSDoes(t *testing.T) {
 		PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: aws.Bool(true)},
 	})
 	must(t, err)
-	for policy, want := range map[string]bool{policyOf(on(all, arn+"/*", `"Bool":{"aws:SecureTransport":"true"}`)): true, policyOf(on(role, arn+"/*")): false} {
+	for policy, want := range map[string]bool{
+		policyOf(on(all, arn+"/*", `"Bool":{"aws:SecureTransport":"true"}`)): true,
+		policyOf(on(role, arn+"/*")):                                         false,
+	} {
 		must(t, w.putPolicy(t, keyOne, bucket, policy))
 		out, err := w.s3(keyOne, "eu-west-1").GetBucketPolicyStatus(t.Context(),
 			&s3.GetBucketPolicyStatusInput{Bucket: &bucket})

@@ -30,7 +30,8 @@ func (s *s3Service) putPolicy(ctx context.Context, x *exchange) (*reply, error) 
 		return x.fail(http.StatusForbidden, "AccessDenied",
 			"User: "+x.identity()+" is not authorized to perform: s3:PutBucketPolicy on resource: \""+
 				x.globalARN("s3", "",
-					x.bucket)+"\" because public policies are prevented by the BlockPublicPolicy setting in S3 Block Public Access."), nil
+					x.bucket)+"\" because public policies are prevented by the BlockPublicPolicy setting in S3 Block "+
+				"Public Access."), nil
 	}
 	x.body, err = normalPolicy(x.body, partition(x.call.Region))
 	return nil, err
@@ -160,7 +161,8 @@ func (s *s3Service) policyStatus(ctx context.Context, x *exchange) (*reply, erro
 	if policy == nil || err != nil {
 		return nil, err
 	}
-	return xmlReply(http.StatusOK, `<PolicyStatus xmlns="`+s3Namespace+`"><IsPublic>%s</IsPublic></PolicyStatus>`, strconv.FormatBool(isPublic(policy))), nil
+	return xmlReply(http.StatusOK, `<PolicyStatus xmlns="`+s3Namespace+`"><IsPublic>%s</IsPublic></PolicyStatus>`,
+		strconv.FormatBool(isPublic(policy))), nil
 }
 
 func fixes(operator, key string, values []string) bool {

@@ -92,7 +92,8 @@ func TestRootOpensABucketAgain(t *testing.T) {
 		"User: arn:aws:iam::"+accountOne+":root is not authorized to perform: s3:PutObject", byDeny)
 	_, err = root.GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: &bucket})
 	must(t, err)
-	must(t, w.putPolicy(t, keyOne, bucket, policyOf(lock+`,"Condition":{"ArnNotEquals":{"aws:PrincipalArn":["`+role+`"]}}`)))
+	must(t, w.putPolicy(t, keyOne, bucket, policyOf(lock+`,"Condition":{"ArnNotEquals":{"aws:PrincipalArn":["`+role+
+		`"]}}`)))
 	_, err = api.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("a")})
 	must(t, err)
 	_, err = root.DeleteBucketPolicy(t.Context(), &s3.DeleteBucketPolicyInput{Bucket: &bucket})
@@ -187,8 +188,12 @@ func TestOtherAccountsNeedBothPolicies(t *testing.T) {
 		wantDenied(t, send(cfg), "AccessDenied", "because no resource-based policy allows the sqs:sendmessage action")
 		wantDenied(t, put(cfg), "AccessDenied", "because no resource-based policy allows the s3:PutObject action")
 	}
-	must(t, w.setQueue(t, keyTwo, url, map[string]string{"Policy": policyOf(on(`"Effect":"Allow","Principal":{"AWS":["`+accountOne+`","`+role+`"]},"Action":"sqs:SendMessage"`, queue))}))
-	must(t, w.putPolicy(t, keyTwo, bucket, policyOf(on(`"Effect":"Allow","Principal":{"AWS":["`+accountOne+`","`+role+`"]},"Action":"s3:PutObject"`, arn+"/*"))))
+	must(t, w.setQueue(t, keyTwo, url, map[string]string{
+		"Policy": policyOf(on(`"Effect":"Allow","Principal":{"AWS":["`+accountOne+`","`+role+
+			`"]},"Action":"sqs:SendMessage"`, queue)),
+	}))
+	must(t, w.putPolicy(t, keyTwo, bucket, policyOf(
+		on(`"Effect":"Allow","Principal":{"AWS":["`+accountOne+`","`+role+`"]},"Action":"s3:PutObject"`, arn+"/*"))))
 	for _, cfg := range []aws.Config{may, root} {
 		must(t, send(cfg))
 		must(t, put(cfg))
@@ -213,7 +218,8 @@ func TestABucketMayWantTLS(t *testing.T) {
 	w := newWorld(t)
 	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1")
 	arn := "arn:aws:s3:::" + bucket
-	must(t, w.putPolicy(t, keyOne, bucket, policyOf(`"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":["`+arn+`","`+arn+`/*"],"Condition":{"Bool":{"aws:SecureTransport":"false"}}`)))
+	must(t, w.putPolicy(t, keyOne, bucket, policyOf(`"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":["`+arn+
+		`","`+arn+`/*"],"Condition":{"Bool":{"aws:SecureTransport":"false"}}`)))
 	workload := httptest.NewServer(w.Workload())
 	defer workload.Close()
 	for name, tc := range map[string]struct {

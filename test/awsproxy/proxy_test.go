@@ -152,7 +152,8 @@ func do(t *testing.T, s *httptest.Server, service, method, path, body string) (*
 	}
 	now := time.Now().UTC()
 	req.Header.Set("X-Amz-Date", now.Format(amzTime))
-	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=KEY/"+now.Format("20060102")+"/eu-west-1/"+service+"/aws4_request, SignedHeaders=host, Signature=0")
+	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=KEY/"+now.Format("20060102")+"/eu-west-1/"+service+
+		"/aws4_request, SignedHeaders=host, Signature=0")
 	if body != "" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -175,7 +176,8 @@ func TestAccountReachesTheSimulatorAndCannotBeForged(t *testing.T) {
 		t.Errorf("account %q", got.Get(accountHeader))
 	}
 	c := p.Calls()[0]
-	if c.Service != "rds" || c.Operation != "RebootDBInstance" || c.Resource != "db1" || !c.Write || c.Status != 200 || c.Account != "1" || c.Region != "eu-west-1" {
+	if c.Service != "rds" || c.Operation != "RebootDBInstance" || c.Resource != "db1" || !c.Write || c.Status != 200 ||
+		c.Account != "1" || c.Region != "eu-west-1" {
 		t.Errorf("journal %+v", c)
 	}
 }
@@ -188,7 +190,10 @@ func TestTruncatedObjectIsNeverWhole(t *testing.T) {
 		case r.URL.Query().Has("policy"):
 			w.WriteHeader(http.StatusNotFound)
 		case r.URL.Path == "/":
-			_, _ = io.WriteString(w, "<ListAllMyBucketsResult><Buckets><Bucket><Name>bucket</Name></Bucket></Buckets></ListAllMyBucketsResult>")
+			_,
+				_ = io.WriteString(
+				w,
+				"<ListAllMyBucketsResult><Buckets><Bucket><Name>bucket</Name></Bucket></Buckets></ListAllMyBucketsResult>")
 		default:
 			_, _ = io.WriteString(w, "half")
 			w.(http.Flusher).Flush()

@@ -40,7 +40,10 @@ type instanceExtra struct {
 }
 
 func newRDS(up *upstream, lag *lag, now func() time.Time) *rdsService {
-	return &rdsService{upstream: up, lag: lag, now: now, cooldown: storageCooldown, instances: map[string]*instanceExtra{}}
+	return &rdsService{
+		upstream: up, lag: lag, now: now, cooldown: storageCooldown,
+		instances: map[string]*instanceExtra{},
+	}
 }
 
 func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -106,10 +109,12 @@ func fullVersion(engine, asked string) string {
 func (s *rdsService) create(x *exchange) *reply {
 	if x.call.Operation == "CreateDBInstance" {
 		if x.form.Get("MasterUserPassword") == "" && x.form.Get("ManageMasterUserPassword") != "true" {
-			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "You must specify MasterUserPassword, or ManageMasterUserPassword.")
+			return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+				"You must specify MasterUserPassword, or ManageMasterUserPassword.")
 		}
 		if engine := x.form.Get("Engine"); x.form.Has("EngineLifecycleSupport") && !extendable[engine] {
-			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "EngineLifecycleSupport isn't supported for "+engine+".")
+			return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+				"EngineLifecycleSupport isn't supported for "+engine+".")
 		}
 		x.form.Set("EngineVersion", fullVersion(x.form.Get("Engine"), x.form.Get("EngineVersion")))
 		x.setForm(x.form)
@@ -123,11 +128,15 @@ func badPassword(x *exchange) *reply {
 		return nil
 	}
 	return x.fail(http.StatusBadRequest, "InvalidParameterValue",
-		"The parameter MasterUserPassword is not a valid password. Only printable ASCII characters besides '/', '@', '\"', ' ' may be used.")
+		"The parameter MasterUserPassword is not a valid password. Only printable ASCII characters besides '/', '@', "+
+			"'\"', ' ' may be used.")
 }
 
 // deferred are the changes that wait for the maintenance window.
-var deferred = []string{"DBInstanceClass", "AllocatedStorage", "EngineVersion", "Iops", "MultiAZ", "StorageThroughput", "StorageType"}
+var deferred = []string{
+	"DBInstanceClass", "AllocatedStorage", "EngineVersion", "Iops", "MultiAZ", "StorageThroughput",
+	"StorageType",
+}
 
 // modify holds back changes that wait for the maintenance window, and adds the waiting ones if the call applies
 // changes immediately. It returns whether the call changes the storage now.
@@ -144,10 +153,12 @@ func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (storag
 	}
 	if n, _ := strconv.Atoi(x.form.Get("AllocatedStorage")); x.form.Has("AllocatedStorage") {
 		if has, _ := strconv.Atoi(element(is, "AllocatedStorage")); n < has {
-			return false, x.fail(http.StatusBadRequest, "InvalidParameterCombination", "AllocatedStorage must not be less than what is allocated."), nil
+			return false, x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+				"AllocatedStorage must not be less than what is allocated."), nil
 		}
 	}
-	if refusal := firstRefusal(databaseStorage(x, merged(x, is, "Engine", "StorageType", "AllocatedStorage", "Iops", "StorageThroughput")),
+	if refusal := firstRefusal(
+		databaseStorage(x, merged(x, is, "Engine", "StorageType", "AllocatedStorage", "Iops", "StorageThroughput")),
 		databaseWindows(x, merged(x, is, "PreferredBackupWindow", "PreferredMaintenanceWindow"))); refusal != nil {
 		return false, refusal, nil
 	}
@@ -194,9 +205,11 @@ func (s *rdsService) remove(x *exchange, id string) *reply {
 	skip, name := x.form.Get("SkipFinalSnapshot") == "true", x.form.Get("FinalDBSnapshotIdentifier")
 	switch {
 	case !skip && name == "":
-		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified.")
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+			"FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified.")
 	case skip && name != "":
-		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "FinalDBSnapshotIdentifier can not be specified when deleting an instance with SkipFinalSnapshot.")
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+			"FinalDBSnapshotIdentifier can not be specified when deleting an instance with SkipFinalSnapshot.")
 	}
 	return nil
 }
@@ -207,7 +220,8 @@ func (s *rdsService) busy(x *exchange, id string) *reply {
 	if extra := s.instances[id]; extra == nil || !s.now().Before(extra.ready) {
 		return nil
 	}
-	return x.fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance "+x.form.Get("DBInstanceIdentifier")+" is not in available state.")
+	return x.fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance "+x.form.Get("DBInstanceIdentifier")+
+		" is not in available state.")
 }
 
 // extra returns the extra state of an instance and creates it if needed. The caller holds s.mu.
@@ -246,7 +260,9 @@ func (s *rdsService) note(x *exchange, id string) {
 
 // describe returns moto's description of the instance, or nil if there is none.
 func (s *rdsService) describe(ctx context.Context, x *exchange) ([]byte, error) {
-	form := url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {x.form.Get("DBInstanceIdentifier")}}
+	form := url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {
+		x.form.Get("DBInstanceIdentifier"),
+	}}
 	r, err := s.upstream.ask(ctx, question{
 		service: "rds", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),

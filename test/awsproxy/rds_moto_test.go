@@ -18,15 +18,19 @@ func (w *world) rds() *rds.Client { return rds.NewFromConfig(config(w.operator, 
 
 func database(name string) *rds.CreateDBInstanceInput {
 	return &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: &name, Engine: aws.String("postgres"), EngineVersion: aws.String("16"), DBInstanceClass: aws.String("db.t4g.micro"),
-		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("owner"), MasterUserPassword: aws.String("long-enough"),
+		DBInstanceIdentifier: &name, Engine: aws.String("postgres"), EngineVersion: aws.String("16"),
+		DBInstanceClass:  aws.String("db.t4g.micro"),
+		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("owner"), MasterUserPassword: aws.String(
+			"long-enough"),
 		Port: aws.Int32(6432), EnablePerformanceInsights: aws.Bool(true),
 	}
 }
 
 func look(t *testing.T, c *rds.Client, name string) types.DBInstance {
 	t.Helper()
-	out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: []string{name}}}})
+	out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{
+		Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: []string{name}}},
+	})
 	must(t, err)
 	if len(out.DBInstances) != 1 {
 		t.Fatalf("%d instances named %s", len(out.DBInstances), name)
@@ -39,24 +43,36 @@ func TestChangesOfADatabaseWaitUnlessAtOnce(t *testing.T) {
 	name := unique(t)
 	_, err := c.CreateDBInstance(t.Context(), database(name))
 	must(t, err)
-	if db := look(t, c, name); *db.EngineVersion != "16.10" || *db.Endpoint.Port != 6432 || !*db.PerformanceInsightsEnabled {
+	if db := look(t, c, name); *db.EngineVersion != "16.10" || *db.Endpoint.Port != 6432 ||
+		!*db.PerformanceInsightsEnabled {
 		t.Errorf("created %s on port %d", *db.EngineVersion, *db.Endpoint.Port)
 	}
 	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
-		DBInstanceIdentifier: &name, DBInstanceClass: aws.String("db.m5.large"), DBPortNumber: aws.Int32(7432), EnablePerformanceInsights: aws.Bool(false),
+		DBInstanceIdentifier: &name, DBInstanceClass: aws.String("db.m5.large"), DBPortNumber: aws.Int32(7432),
+		EnablePerformanceInsights: aws.Bool(false),
 	})
 	must(t, err)
-	if db := look(t, c, name); *db.DBInstanceClass != "db.t4g.micro" || *db.PendingModifiedValues.DBInstanceClass != "db.m5.large" || *db.Endpoint.Port != 7432 || *db.PerformanceInsightsEnabled {
+	if db := look(t, c, name); *db.DBInstanceClass != "db.t4g.micro" ||
+		*db.PendingModifiedValues.DBInstanceClass != "db.m5.large" || *db.Endpoint.Port != 7432 ||
+		*db.PerformanceInsightsEnabled {
 		t.Errorf("class %s, pending %+v, port %d", *db.DBInstanceClass, db.PendingModifiedValues, *db.Endpoint.Port)
 	}
-	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, AllocatedStorage: aws.Int32(30), ApplyImmediately: aws.Bool(true)})
+	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+		DBInstanceIdentifier: &name, AllocatedStorage: aws.Int32(30), ApplyImmediately: aws.Bool(true),
+	})
 	must(t, err)
-	if db := look(t, c, name); *db.DBInstanceClass != "db.m5.large" || *db.AllocatedStorage != 30 || db.PendingModifiedValues.DBInstanceClass != nil {
-		t.Errorf("at once: class %s, %d GiB, pending %+v", *db.DBInstanceClass, *db.AllocatedStorage, db.PendingModifiedValues)
+	if db := look(t, c, name); *db.DBInstanceClass != "db.m5.large" || *db.AllocatedStorage != 30 ||
+		db.PendingModifiedValues.DBInstanceClass != nil {
+		t.Errorf("at once: class %s, %d GiB, pending %+v", *db.DBInstanceClass, *db.AllocatedStorage,
+			db.PendingModifiedValues)
 	}
-	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, AllocatedStorage: aws.Int32(20), ApplyImmediately: aws.Bool(true)})
+	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+		DBInstanceIdentifier: &name, AllocatedStorage: aws.Int32(20), ApplyImmediately: aws.Bool(true),
+	})
 	wantCode(t, err, "InvalidParameterCombination")
-	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, MasterUserPassword: aws.String("p@ssword-1")})
+	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+		DBInstanceIdentifier: &name, MasterUserPassword: aws.String("p@ssword-1"),
+	})
 	wantCode(t, err, "InvalidParameterValue")
 }
 
@@ -79,7 +95,8 @@ func TestStorageIsNotChangedAgainForHours(t *testing.T) {
 		{AllocatedStorage: aws.Int32(140)}, {StorageType: aws.String("io1"), Iops: aws.Int32(3000)}, {AllocatedStorage: aws.Int32(140), BackupRetentionPeriod: aws.Int32(9)},
 	} {
 		err := change(in)
-		if wantCode(t, err, "InvalidParameterCombination"); !strings.Contains(err.Error(), "previous storage change is being optimized") {
+		if wantCode(t, err, "InvalidParameterCombination"); !strings.Contains(
+			err.Error(), "previous storage change is being optimized") {
 			t.Errorf("refused with %v", err)
 		}
 	}
@@ -102,7 +119,9 @@ func TestExtendedSupportIsOnUnlessOneSaysOtherwise(t *testing.T) {
 		if db := look(t, c, name); aws.ToString(db.EngineLifecycleSupport) != want {
 			t.Errorf("asked for %q, got %s", said, aws.ToString(db.EngineLifecycleSupport))
 		}
-		_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, EngineLifecycleSupport: aws.String(off)})
+		_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+			DBInstanceIdentifier: &name, EngineLifecycleSupport: aws.String(off),
+		})
 		must(t, err)
 		if db := look(t, c, name); aws.ToString(db.EngineLifecycleSupport) != off {
 			t.Errorf("changed to %s", aws.ToString(db.EngineLifecycleSupport))
@@ -125,7 +144,9 @@ func TestAFilterMayTakeFewIdentifiers(t *testing.T) {
 	c := w.rds()
 	w.SetDatabaseFilterLimit(2)
 	ask := func(ids ...string) error {
-		_, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: ids}}})
+		_, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{
+			Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: ids}},
+		})
 		return err
 	}
 	must(t, ask("a", "b"))
@@ -170,7 +191,9 @@ func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
 	if db := look(t, c, name); *db.DBInstanceStatus != "creating" || db.Endpoint != nil {
 		t.Errorf("a new instance is %s", *db.DBInstanceStatus)
 	}
-	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name, SkipFinalSnapshot: aws.Bool(true)})
+	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
+		DBInstanceIdentifier: &name, SkipFinalSnapshot: aws.Bool(true),
+	})
 	wantCode(t, err, "InvalidDBInstanceState")
 	later = 2 * time.Minute
 	if db := look(t, c, name); *db.DBInstanceStatus != "available" || db.Endpoint == nil {
@@ -182,19 +205,28 @@ func TestADeletionSaysWhatBecomesOfTheData(t *testing.T) {
 	c := newWorld(t).rds()
 	name := unique(t)
 	in := database(name)
-	in.DeletionProtection, in.CopyTagsToSnapshot, in.Tags = aws.Bool(true), aws.Bool(true), []types.Tag{{Key: aws.String("team"), Value: aws.String("payments")}}
+	in.DeletionProtection, in.CopyTagsToSnapshot, in.Tags = aws.Bool(true), aws.Bool(true),
+		[]types.Tag{{Key: aws.String("team"), Value: aws.String("payments")}}
 	_, err := c.CreateDBInstance(t.Context(), in)
 	must(t, err)
 	final := aws.String(name + "-final")
-	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: final})
+	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
+		DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: final,
+	})
 	wantCode(t, err, "InvalidParameterCombination")
-	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, DeletionProtection: aws.Bool(false)})
+	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+		DBInstanceIdentifier: &name, DeletionProtection: aws.Bool(false),
+	})
 	must(t, err)
 	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name})
 	wantCode(t, err, "InvalidParameterCombination")
-	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: final, SkipFinalSnapshot: aws.Bool(true)})
+	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
+		DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: final, SkipFinalSnapshot: aws.Bool(true),
+	})
 	wantCode(t, err, "InvalidParameterCombination")
-	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: final})
+	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
+		DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: final,
+	})
 	must(t, err)
 	out, err := c.DescribeDBSnapshots(t.Context(), &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: final})
 	must(t, err)
@@ -202,7 +234,8 @@ func TestADeletionSaysWhatBecomesOfTheData(t *testing.T) {
 		t.Errorf("the snapshot has the tags %v", tags)
 	}
 	_, err = c.CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: &name, Engine: aws.String("mariadb"), DBInstanceClass: aws.String("db.t4g.micro"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("owner"),
+		DBInstanceIdentifier: &name, Engine: aws.String("mariadb"), DBInstanceClass: aws.String("db.t4g.micro"),
+		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("owner"),
 	})
 	wantCode(t, err, "InvalidParameterCombination")
 }

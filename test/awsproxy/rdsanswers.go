@@ -49,5 +49,6 @@ func (a *rdsAnswers) longFilter(x *exchange) *reply {
 	if limit == 0 || values <= limit || x.call.Actor != Operator {
 		return nil
 	}
-	return x.fail(http.StatusBadRequest, "InvalidParameterValue", fmt.Sprintf("The filter db-instance-id has %d values, and can have at most %d.", values, limit))
+	return x.fail(http.StatusBadRequest, "InvalidParameterValue",
+		fmt.Sprintf("The filter db-instance-id has %d values, and can have at most %d.", values, limit))
 }

@@ -42,7 +42,8 @@ func onSale(x *exchange) *reply {
 	}
 	size, err := strconv.Atoi(cmp.Or(x.form.Get("MaxRecords"), "100"))
 	if err != nil || size < 20 || size > 100 {
-		return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Invalid value "+x.form.Get("MaxRecords")+" for MaxRecords. Must be between 20 and 100")
+		return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Invalid value "+x.form.Get("MaxRecords")+
+			" for MaxRecords. Must be between 20 and 100")
 	}
 	from, err := strconv.Atoi(cmp.Or(x.form.Get("Marker"), "0"))
 	if err != nil || from < 0 || from > len(items) {
@@ -53,16 +54,21 @@ func onSale(x *exchange) *reply {
 		marker = "<Marker>" + strconv.Itoa(until) + "</Marker>"
 	}
 	op, list := x.call.Operation, strings.TrimPrefix(x.call.Operation, "Describe")
-	return xmlReply(http.StatusOK, `<`+op+`Response xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><`+op+`Result>`+marker+
-		`<`+list+`>`+strings.Join(items[from:until], "")+`</`+list+`></`+op+`Result><ResponseMetadata><RequestId/></ResponseMetadata></`+op+`Response>`)
+	return xmlReply(http.StatusOK, `<`+op+`Response xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><`+op+`Result>`+
+		marker+
+		`<`+list+`>`+strings.Join(items[from:until], "")+`</`+list+`></`+op+
+		`Result><ResponseMetadata><RequestId/></ResponseMetadata></`+op+`Response>`)
 }
 
 func versionsOnSale(engine, version string) []string {
 	var items []string
 	for _, v := range engineVersions[engine] {
 		if version == "" || version == v[1] || version == v[0] {
-			items = append(items, fmt.Sprintf("<DBEngineVersion><Engine>%s</Engine><MajorEngineVersion>%s</MajorEngineVersion><EngineVersion>%s</EngineVersion>"+
-				"<DBEngineVersionDescription>%s %s</DBEngineVersionDescription><Status>available</Status></DBEngineVersion>", engine, v[0], v[1], engine, v[1]))
+			items = append(items, fmt.Sprintf(
+				"<DBEngineVersion><Engine>%s</Engine><MajorEngineVersion>%s</MajorEngineVersion><EngineVersion>%s</EngineVersion>"+
+					"<DBEngineVersionDescription>%s "+
+					"%s</DBEngineVersionDescription><Status>available</Status></DBEngineVersion>", engine, v[0], v[1],
+				engine, v[1]))
 		}
 	}
 	return items
@@ -76,7 +82,8 @@ func classesOnSale(engine, version string) []string {
 		}
 		for _, class := range classesOf(engine) {
 			for _, storage := range storages {
-				items = append(items, fmt.Sprintf("<OrderableDBInstanceOption><Engine>%s</Engine><EngineVersion>%s</EngineVersion><DBInstanceClass>%s</DBInstanceClass><StorageType>%s</StorageType></OrderableDBInstanceOption>",
+				items = append(items, fmt.Sprintf(
+					"<OrderableDBInstanceOption><Engine>%s</Engine><EngineVersion>%s</EngineVersion><DBInstanceClass>%s</DBInstanceClass><StorageType>%s</StorageType></OrderableDBInstanceOption>",
 					engine, v[1], class, storage))
 			}
 		}

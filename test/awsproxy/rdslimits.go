@@ -29,13 +29,17 @@ func databaseStorage(x *exchange, form url.Values) *reply {
 	case kind == "gp3" && sqlServer:
 		iops = max(iops, 3000)
 	case kind == "gp3" && size < striped && (iops > 0 || throughput > 0):
-		return refuse("You can't specify IOPS or storage throughput for engine " + engine + " and a storage size less than " + strconv.Itoa(striped) + ".")
-	case kind == "gp3" && size >= striped && (form.Has("Iops") && iops < 12000 || form.Has("StorageThroughput") && throughput < 500):
-		return refuse("You must specify at least 12000 IOPS and 500 storage throughput for engine " + engine + " and a storage size of " + strconv.Itoa(size) + ".")
+		return refuse("You can't specify IOPS or storage throughput for engine " + engine +
+			" and a storage size less than " + strconv.Itoa(striped) + ".")
+	case kind == "gp3" && size >= striped &&
+		(form.Has("Iops") && iops < 12000 || form.Has("StorageThroughput") && throughput < 500):
+		return refuse("You must specify at least 12000 IOPS and 500 storage throughput for engine " + engine +
+			" and a storage size of " + strconv.Itoa(size) + ".")
 	case kind == "gp3" && !form.Has("Iops"):
 		iops = 12000
 	case (kind == "io1" || kind == "io2") && !sqlServer && size < 100:
-		return refuse("Invalid storage size for engine name " + engine + " and storage type " + kind + ": " + strconv.Itoa(size))
+		return refuse("Invalid storage size for engine name " + engine + " and storage type " + kind + ": " +
+			strconv.Itoa(size))
 	}
 	return storageRatio(x, kind, size, iops, throughput)
 }
@@ -43,10 +47,12 @@ func databaseStorage(x *exchange, form url.Values) *reply {
 func storageRatio(x *exchange, kind string, size, iops, throughput int) *reply {
 	most := map[string]int{"io1": 50, "io2": 1000}[kind]
 	if most > 0 && (iops*2 < size || iops > size*most) {
-		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "Invalid iops to max storage (GB) ratio for storage type "+kind)
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+			"Invalid iops to max storage (GB) ratio for storage type "+kind)
 	}
 	if kind == "gp3" && throughput*4 > iops {
-		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "Invalid storage throughput to iops ratio for storage type gp3")
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+			"Invalid storage throughput to iops ratio for storage type gp3")
 	}
 	return nil
 }
@@ -126,15 +132,18 @@ var reservedWords = strings.Fields(`
 // databaseNames refuses names and ports that an engine reserves.
 func databaseNames(x *exchange) *reply {
 	port, engine := number(x.form, "Port"), x.form.Get("Engine")
-	if strings.HasPrefix(engine, "sqlserver") && (slices.Contains([]int{1234, 1434, 3260, 3343, 3389, 47001}, port) || port >= 49152 && port <= 49156) {
+	if strings.HasPrefix(engine, "sqlserver") && (slices.Contains([]int{1234, 1434, 3260, 3343, 3389, 47001}, port) ||
+		port >= 49152 && port <= 49156) {
 		return x.fail(http.StatusBadRequest, "InvalidParameterValue", "The port "+strconv.Itoa(port)+" is reserved.")
 	}
 	if engine != "postgres" {
 		return nil
 	}
 	for _, parameter := range []string{"MasterUsername", "DBName"} {
-		if name := strings.ToLower(x.form.Get(parameter)); slices.Contains(reservedWords, name) || parameter == "MasterUsername" && strings.HasPrefix(name, "pg_") {
-			return x.fail(http.StatusBadRequest, "InvalidParameterValue", parameter+" "+name+" cannot be used as it is a reserved word used by the engine")
+		if name := strings.ToLower(x.form.Get(parameter)); slices.Contains(reservedWords, name) ||
+			parameter == "MasterUsername" && strings.HasPrefix(name, "pg_") {
+			return x.fail(http.StatusBadRequest, "InvalidParameterValue", parameter+" "+name+
+				" cannot be used as it is a reserved word used by the engine")
 		}
 	}
 	return nil

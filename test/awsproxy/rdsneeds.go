@@ -15,15 +15,19 @@ func rdsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	instance := rdsNeed(up, x, rdsARN(x, "db", x.form.Get("DBInstanceIdentifier")))
 	switch x.call.Operation {
 	case "DescribeDBInstances":
-		return plainNeed("rds:DescribeDBInstances", rdsARN(x, "db", cmp.Or(x.form.Get("DBInstanceIdentifier"), "*"))), nil
+		return plainNeed("rds:DescribeDBInstances", rdsARN(x, "db", cmp.Or(x.form.Get("DBInstanceIdentifier"), "*"))),
+			nil
 	case "DescribeDBSnapshots":
-		return plainNeed("rds:DescribeDBSnapshots", rdsARN(x, "snapshot", cmp.Or(x.form.Get("DBSnapshotIdentifier"), "*"))), nil
+		return plainNeed("rds:DescribeDBSnapshots",
+			rdsARN(x, "snapshot", cmp.Or(x.form.Get("DBSnapshotIdentifier"), "*"))), nil
 	case "DescribeDBEngineVersions", "DescribeOrderableDBInstanceOptions":
 		return plainNeed("rds:"+x.call.Operation, "*"), nil
 	case "DescribeDBSubnetGroups":
-		return plainNeed("rds:DescribeDBSubnetGroups", rdsARN(x, "subgrp", cmp.Or(x.form.Get("DBSubnetGroupName"), "*"))), nil
+		return plainNeed("rds:DescribeDBSubnetGroups",
+			rdsARN(x, "subgrp", cmp.Or(x.form.Get("DBSubnetGroupName"), "*"))), nil
 	case "DescribeDBParameterGroups":
-		return plainNeed("rds:DescribeDBParameterGroups", rdsARN(x, "pg", cmp.Or(x.form.Get("DBParameterGroupName"), "*"))), nil
+		return plainNeed("rds:DescribeDBParameterGroups",
+			rdsARN(x, "pg", cmp.Or(x.form.Get("DBParameterGroupName"), "*"))), nil
 	case "CreateDBInstance", "RestoreDBInstanceFromDBSnapshot":
 		return createDatabaseNeeds(up, x, instance), nil
 	case "ModifyDBInstance":
@@ -62,7 +66,10 @@ func rdsNeed(up *upstream, x *exchange, arn string) need {
 }
 
 func rdsTags(ctx context.Context, up *upstream, x *exchange, arn string) (map[string]string, bool, error) {
-	return formTagsOf(ctx, up, x, "rds", url.Values{"Action": {"ListTagsForResource"}, "Version": {"2014-10-31"}, "ResourceName": {arn}})
+	return formTagsOf(ctx, up, x, "rds", url.Values{
+		"Action": {"ListTagsForResource"}, "Version": {"2014-10-31"},
+		"ResourceName": {arn},
+	})
 }
 
 // createDatabaseNeeds returns the permissions for a new instance, empty or from a snapshot. Creating the
@@ -86,7 +93,8 @@ func createDatabaseNeeds(up *upstream, x *exchange, instance need) []need {
 		resource: x.globalARN("iam", x.call.Account, "role/aws-service-role/rds.amazonaws.com/AWSServiceRoleForRDS"),
 		denied: func() *reply {
 			return x.fail(http.StatusBadRequest, "InvalidParameterValue",
-				"Unable to create the resource. Verify that you have permission to create service linked role. Otherwise wait and try again later")
+				"Unable to create the resource. Verify that you have permission to create service linked role. "+
+					"Otherwise wait and try again later")
 		},
 	})
 	if key := x.form.Get("KmsKeyId"); key != "" {
@@ -118,7 +126,10 @@ func deleteDatabaseNeeds(ctx context.Context, up *upstream, x *exchange, instanc
 	if name == "" || x.form.Get("SkipFinalSnapshot") == "true" {
 		return all, nil
 	}
-	r, err := up.askForm(ctx, x, "rds", url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {x.form.Get("DBInstanceIdentifier")}})
+	r, err := up.askForm(ctx, x, "rds", url.Values{
+		"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"},
+		"DBInstanceIdentifier": {x.form.Get("DBInstanceIdentifier")},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +141,8 @@ func deleteDatabaseNeeds(ctx context.Context, up *upstream, x *exchange, instanc
 	}
 	instance.action = "rds:CreateDBSnapshot"
 	snapshot := rdsNeed(up, x, rdsARN(x, "snapshot", name))
-	snapshot.action, snapshot.facts, snapshot.copied, snapshot.mayBeNew = "rds:CreateDBSnapshot", facts{}.tagged(copied), true, true
+	snapshot.action, snapshot.facts, snapshot.copied, snapshot.mayBeNew = "rds:CreateDBSnapshot",
+		facts{}.tagged(copied), true, true
 	all = append(all, instance, snapshot)
 	if len(copied) > 0 {
 		snapshot.action = "rds:AddTagsToResource"
@@ -151,9 +163,11 @@ func secretNeeds(x *exchange) []need {
 		{action: "secretsmanager:TagResource", resource: databaseSecret(x)},
 	}
 	key := x.form.Get("MasterUserSecretKmsKeyId")
-	all = append(all, keyNeeds(x, "rds", cmp.Or(key, "alias/aws/secretsmanager"), inaccessible(x, key), "kms:DescribeKey")...)
+	all = append(all, keyNeeds(x, "rds", cmp.Or(key, "alias/aws/secretsmanager"), inaccessible(x, key),
+		"kms:DescribeKey")...)
 	if key != "" {
-		all = append(all, keyNeeds(x, "secretsmanager", key, inaccessible(x, key), "kms:Decrypt", "kms:GenerateDataKey", "kms:CreateGrant")...)
+		all = append(all, keyNeeds(x, "secretsmanager", key, inaccessible(x, key), "kms:Decrypt", "kms:GenerateDataKey",
+			"kms:CreateGrant")...)
 	}
 	return all
 }
@@ -177,7 +191,10 @@ func keyNeeds(x *exchange, by, key string, denied func() *reply, actions ...stri
 	}
 	var all []need
 	for _, action := range actions {
-		all = append(all, need{action: action, resource: resource, denied: denied, facts: facts{}.with("kms:ViaService", by+"."+x.call.Region+domain)})
+		all = append(all, need{
+			action: action, resource: resource, denied: denied,
+			facts: facts{}.with("kms:ViaService", by+"."+x.call.Region+domain),
+		})
 	}
 	return all
 }
@@ -186,6 +203,7 @@ func keyNeeds(x *exchange, by, key string, denied func() *reply, actions ...stri
 func inaccessible(x *exchange, key string) func() *reply {
 	return func() *reply {
 		return x.fail(http.StatusBadRequest, "KMSKeyNotAccessibleFault",
-			"The specified KMS key ["+key+"] does not exist, is not enabled or you do not have permissions to access it.")
+			"The specified KMS key ["+key+"] does not exist, is not enabled or you do not have permissions to "+
+				"access it.")
 	}
 }

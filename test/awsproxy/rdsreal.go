@@ -35,7 +35,10 @@ func (s *rdsService) serve(ctx context.Context, x *exchange, r *reply) *reply {
 	if to == nil || password == "" || x.call.Operation != "CreateDBInstance" && x.call.Operation != "ModifyDBInstance" {
 		return r
 	}
-	i := DatabaseInstance{Engine: element(r.body, "Engine"), Username: element(r.body, "MasterUsername"), Database: element(r.body, "DBName"), Password: password}
+	i := DatabaseInstance{
+		Engine: element(r.body, "Engine"), Username: element(r.body, "MasterUsername"),
+		Database: element(r.body, "DBName"), Password: password,
+	}
 	if host, _ := to.Address(i.Engine); host == "" {
 		return r
 	}

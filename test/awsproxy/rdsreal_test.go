@@ -23,7 +23,8 @@ func TestInstancesLeadToServersOfTheirEngine(t *testing.T) {
 		t.Errorf("without servers: %s", got)
 	}
 	s.servers = oneServer{}
-	if got := s.lead(before); got != "<DBInstance><Engine>postgres</Engine><Endpoint><Address>localhost</Address><Port>15432</Port></Endpoint></DBInstance>" {
+	if got := s.lead(
+		before); got != "<DBInstance><Engine>postgres</Engine><Endpoint><Address>localhost</Address><Port>15432</Port></Endpoint></DBInstance>" {
 		t.Errorf("with one: %s", got)
 	}
 	const other = "<DBInstance><Engine>mysql</Engine><Endpoint><Address>a</Address><Port>1</Port></Endpoint></DBInstance>"

@@ -35,7 +35,8 @@ func (s *rdsService) complete(x *exchange, r *reply) {
 		}
 		return []byte(strings.TrimSuffix(text, "</DBInstance>") +
 			"<PerformanceInsightsEnabled>" + strconv.FormatBool(extra.insights) + "</PerformanceInsightsEnabled>" +
-			lifecycle(extra, element(is, "Engine")) + "<PendingModifiedValues>" + pending.String() + "</PendingModifiedValues></DBInstance>")
+			lifecycle(extra, element(is, "Engine")) + "<PendingModifiedValues>" + pending.String() +
+			"</PendingModifiedValues></DBInstance>")
 	})
 	r.header.Del("Content-Length")
 }
@@ -46,7 +47,8 @@ func lifecycle(extra *instanceExtra, engine string) string {
 	if !extendable[engine] {
 		return ""
 	}
-	return "<EngineLifecycleSupport>" + cmp.Or(extra.lifecycle, "open-source-rds-extended-support") + "</EngineLifecycleSupport>"
+	return "<EngineLifecycleSupport>" + cmp.Or(extra.lifecycle, "open-source-rds-extended-support") +
+		"</EngineLifecycleSupport>"
 }
 
 var extendable = map[string]bool{"mysql": true, "postgres": true}

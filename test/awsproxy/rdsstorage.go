@@ -31,7 +31,8 @@ func (s *rdsService) cooling(x *exchange, id string, is []byte) *reply {
 		return nil
 	}
 	return x.fail(http.StatusBadRequest, "InvalidParameterCombination",
-		"You can't currently modify the storage of this DB instance because the previous storage change is being optimized.")
+		"You can't currently modify the storage of this DB instance because the previous storage change is being "+
+			"optimized.")
 }
 
 // storageChanged records that the storage is being changed.

@@ -20,24 +20,34 @@ import (
 func (x *exchange) fail(status int, code, message string) *reply {
 	switch x.protocol {
 	case protoJSON:
-		body, _ := json.Marshal(map[string]string{"__type": "com.amazonaws." + x.call.Service + "#" + code, "message": message})
+		body, _ := json.Marshal(map[string]string{"__type": "com.amazonaws." + x.call.Service + "#" +
+			code, "message": message})
 		return &reply{status: status, body: body, header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}}
 	case protoRESTJSON:
 		body, _ := json.Marshal(map[string]string{"message": message})
-		return &reply{status: status, body: body, header: http.Header{"Content-Type": {"application/json"}, "X-Amzn-Errortype": {code}}}
+		return &reply{status: status, body: body, header: http.Header{
+			"Content-Type": {"application/json"}, "X-Amzn-Errortype": {code},
+		}}
 	case protoS3:
 		if x.call.Service == "s3control" {
-			return xmlReply(status, "<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId/><HostId/></ErrorResponse>", code, message)
+			return xmlReply(
+				status,
+				"<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId/><HostId/></ErrorResponse>", code, message)
 		}
-		return xmlReply(status, "<Error><Code>%s</Code><Message>%s</Message><RequestId/><HostId/></Error>", code, message)
+		return xmlReply(status, "<Error><Code>%s</Code><Message>%s</Message><RequestId/><HostId/></Error>", code,
+			message)
 	case protoEC2:
-		return xmlReply(status, "<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID/></Response>", code, message)
+		return xmlReply(
+			status,
+			"<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID/></Response>",
+			code, message)
 	default:
 		kind := "Sender"
 		if status >= 500 {
 			kind = "Receiver"
 		}
-		return xmlReply(status, "<ErrorResponse><Error><Type>"+kind+"</Type><Code>%s</Code><Message>%s</Message></Error><RequestId/></ErrorResponse>", code, message)
+		return xmlReply(status, "<ErrorResponse><Error><Type>"+kind+
+			"</Type><Code>%s</Code><Message>%s</Message></Error><RequestId/></ErrorResponse>", code, message)
 	}
 }
 
@@ -93,7 +103,8 @@ func (x *exchange) throttled() *reply {
 }
 
 func (x *exchange) denied() *reply {
-	message := fmt.Sprintf("User: arn:aws:iam::%s:user/%s is not authorized to perform: %s:%s because no identity-based policy allows the %[3]s:%[4]s action",
+	message := fmt.Sprintf("User: arn:aws:iam::%s:user/%s is not authorized to perform: %s:%s because no "+
+		"identity-based policy allows the %[3]s:%[4]s action",
 		x.call.Account, x.scope.key, x.call.Service, x.call.Operation)
 	switch x.protocol {
 	case protoEC2:
@@ -113,7 +124,8 @@ func (x *exchange) unsigned() *reply {
 	case protoS3:
 		return x.fail(http.StatusForbidden, "AccessDenied", "Access Denied")
 	case protoJSON:
-		return x.fail(http.StatusBadRequest, "MissingAuthenticationTokenException", "Missing Authentication Token").queryCode(x, "MissingAuthenticationToken")
+		return x.fail(http.StatusBadRequest, "MissingAuthenticationTokenException",
+			"Missing Authentication Token").queryCode(x, "MissingAuthenticationToken")
 	case protoRESTJSON:
 		return x.fail(http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token")
 	default:
@@ -148,11 +160,14 @@ func (x *exchange) badKey(reason error) *reply {
 	const message = "The security token included in the request is invalid."
 	switch x.protocol {
 	case protoS3:
-		return x.fail(http.StatusForbidden, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.")
+		return x.fail(http.StatusForbidden, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist "+
+			"in our records.")
 	case protoEC2:
-		return x.fail(http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access credentials")
+		return x.fail(http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access "+
+			"credentials")
 	case protoJSON:
-		return x.fail(http.StatusBadRequest, "UnrecognizedClientException", message).queryCode(x, "InvalidClientTokenId")
+		return x.fail(http.StatusBadRequest, "UnrecognizedClientException", message).queryCode(
+			x, "InvalidClientTokenId")
 	case protoRESTJSON:
 		return x.fail(http.StatusForbidden, "UnrecognizedClientException", message)
 	default:

@@ -120,8 +120,9 @@ func (b *roleBook) named(ctx context.Context, id roleName) (*storedRole, error) 
 		return nil, err
 	}
 	r := &storedRole{
-		arn: answer.Role.Arn, name: answer.Role.RoleName, trust: unescaped(answer.Role.AssumeRolePolicyDocument), boundary: answer.Role.Boundary,
-		inline: map[string]string{}, tags: map[string]string{}, documents: map[string]string{},
+		arn: answer.Role.Arn, name: answer.Role.RoleName, trust: unescaped(answer.Role.AssumeRolePolicyDocument),
+		boundary: answer.Role.Boundary,
+		inline:   map[string]string{}, tags: map[string]string{}, documents: map[string]string{},
 	}
 	for _, t := range answer.Role.Tags {
 		r.tags[t.Key] = t.Value
@@ -182,7 +183,9 @@ func (b *roleBook) document(ctx context.Context, id roleName, arn string) (strin
 }
 
 // ask calls IAM in the account of a role; found is false if IAM refuses.
-func (b *roleBook) ask(ctx context.Context, id roleName, answer any, action string, parameters ...string) (found bool, err error) {
+func (b *roleBook) ask(ctx context.Context, id roleName, answer any, action string, parameters ...string) (
+	found bool, err error,
+) {
 	form := url.Values{"Action": {action}, "Version": {"2010-05-08"}}
 	for i := 0; i+1 < len(parameters); i += 2 {
 		form.Set(parameters[i], parameters[i+1])

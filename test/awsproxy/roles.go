@@ -86,13 +86,17 @@ func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error)
 
 // conditionKeys are the keys that the proxy can give values for.
 var conditionKeys = iam.Keys{
-	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion", "aws:ResourceAccount",
+	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion",
+	"aws:ResourceAccount",
 	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp",
 	"aws:UserAgent",
 	"aws:PrincipalIsAWSService", "aws:ViaAWSService",
-	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService", "kms:ViaService",
-	"iam:PermissionsBoundary", "iam:ResourceTag/", "sts:ExternalId", "sts:RoleSessionName", "s3:prefix", "s3:delimiter", "s3:max-keys",
-	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes", "route53:ChangeResourceRecordSetsActions",
+	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService",
+	"kms:ViaService",
+	"iam:PermissionsBoundary", "iam:ResourceTag/", "sts:ExternalId", "sts:RoleSessionName", "s3:prefix", "s3:delimiter",
+	"s3:max-keys",
+	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes",
+	"route53:ChangeResourceRecordSetsActions",
 }
 
 // ParsePolicy parses a policy document for roles. A condition key that the proxy has no values for is an error.

@@ -32,7 +32,9 @@ func unhurried(t *testing.T, change ...func(*awsproxy.Options)) *world {
 // newZone creates a public zone and returns its ID.
 func newZone(t *testing.T, c *route53.Client, name string) string {
 	t.Helper()
-	out, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: &name, CallerReference: aws.String(unique(t))})
+	out, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{
+		Name: &name, CallerReference: aws.String(unique(t)),
+	})
 	must(t, err)
 	return strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
 }
@@ -119,22 +121,29 @@ func TestRoute53RefusesWhatAWSRefuses(t *testing.T) {
 		"a CNAME beside another type": {
 			[]types.Change{plain(upserts, "CNAME", "a.refuse.example.com", "x.example.org")},
 			"InvalidChangeBatch",
-			"[RRSet of type CNAME with DNS name a.refuse.example.com. is not permitted as it conflicts with other records with the same DNS name in zone refuse.example.com.]",
+			"[RRSet of type CNAME with DNS name a.refuse.example.com. is not permitted as it conflicts with other " +
+				"records with the same DNS name in zone refuse.example.com.]",
 		},
 		"another type beside a CNAME": {
 			[]types.Change{plain(creates, "A", "c.refuse.example.com", "192.0.2.1")},
 			"InvalidChangeBatch",
-			"[RRSet of type A with DNS name c.refuse.example.com. is not permitted because a conflicting RRSet of type  CNAME with the same DNS name already exists in zone refuse.example.com.]",
+			"[RRSet of type A with DNS name c.refuse.example.com. is not permitted because a conflicting RRSet of " +
+				"type  CNAME with the same DNS name already exists in zone refuse.example.com.]",
 		},
 		"a CNAME beside what the same batch creates": {
-			[]types.Change{plain(creates, "A", "new.refuse.example.com", "192.0.2.1"), plain(creates, "CNAME", "new.refuse.example.com", "x.example.org")},
+			[]types.Change{
+				plain(creates, "A", "new.refuse.example.com", "192.0.2.1"),
+				plain(creates, "CNAME", "new.refuse.example.com", "x.example.org"),
+			},
 			"InvalidChangeBatch",
-			"[RRSet of type CNAME with DNS name new.refuse.example.com. is not permitted as it conflicts with other records with the same DNS name in zone refuse.example.com.]",
+			"[RRSet of type CNAME with DNS name new.refuse.example.com. is not permitted as it conflicts with other " +
+				"records with the same DNS name in zone refuse.example.com.]",
 		},
 		"a CNAME at the apex": {
 			[]types.Change{plain(creates, "CNAME", "refuse.example.com", "x.example.org")},
 			"InvalidChangeBatch",
-			"[RRSet of type CNAME with DNS name refuse.example.com. is not permitted at apex in zone refuse.example.com.]",
+			"[RRSet of type CNAME with DNS name refuse.example.com. is not permitted at apex in zone " +
+				"refuse.example.com.]",
 		},
 		"a name outside the zone, though it ends alike": {
 			[]types.Change{plain(creates, "A", "notrefuse.example.com", "192.0.2.1")},
@@ -149,35 +158,45 @@ func TestRoute53RefusesWhatAWSRefuses(t *testing.T) {
 		"the deletion with other values": {
 			[]types.Change{plain(removes, "A", "a.refuse.example.com", "192.0.2.2")},
 			"InvalidChangeBatch",
-			"[Tried to delete resource record set [name='a.refuse.example.com.', type='A'] but the values provided do not match the current values]",
+			"[Tried to delete resource record set [name='a.refuse.example.com.', type='A'] but the values provided " +
+				"do not match the current values]",
 		},
 		"the deletion of the apex's NS": {
-			[]types.Change{withTTL(172800, plain(removes, "NS", "refuse.example.com", "ns-2048.awsdns-64.com", "ns-2049.awsdns-65.net", "ns-2050.awsdns-66.org", "ns-2051.awsdns-67.co.uk"))},
+			[]types.Change{withTTL(172800, plain(removes, "NS", "refuse.example.com", "ns-2048.awsdns-64.com",
+				"ns-2049.awsdns-65.net", "ns-2050.awsdns-66.org", "ns-2051.awsdns-67.co.uk"))},
 			"InvalidChangeBatch",
 			"[A HostedZone must contain at least one NS record for the zone itself.]",
 		},
 		"a set that is created twice in a batch": {
-			[]types.Change{plain(creates, "A", "b.refuse.example.com", "192.0.2.1"), plain(creates, "A", "b.refuse.example.com", "192.0.2.2")},
+			[]types.Change{
+				plain(creates, "A", "b.refuse.example.com", "192.0.2.1"),
+				plain(creates, "A", "b.refuse.example.com", "192.0.2.2"),
+			},
 			"InvalidChangeBatch",
 			"[The request contains an invalid set of changes for a resource record set 'A b.refuse.example.com.']",
 		},
 		"a text that is not quoted": {
 			[]types.Change{plain(creates, "TXT", "t.refuse.example.com", "bare")},
 			"InvalidChangeBatch",
-			"[Invalid Resource Record: 'FATAL problem: InvalidCharacterString (Value should be enclosed in quotation marks) encountered with 'bare'']",
+			"[Invalid Resource Record: 'FATAL problem: InvalidCharacterString (Value should be enclosed in quotation " +
+				"marks) encountered with 'bare'']",
 		},
 		"all that is wrong at once, and nothing of the batch is made": {
 			[]types.Change{
-				plain(creates, "A", "fine.refuse.example.com", "192.0.2.1"), plain(creates, "A", "a.refuse.example.com", "192.0.2.1"),
+				plain(creates, "A", "fine.refuse.example.com", "192.0.2.1"),
+				plain(creates, "A", "a.refuse.example.com", "192.0.2.1"),
 				plain(upserts, "A", "ip.refuse.example.com", "192.0.2"),
 			},
 			"InvalidChangeBatch",
-			"[Tried to create resource record set [name='a.refuse.example.com.', type='A'] but it already exists, Invalid Resource Record: 'FATAL problem: ARRDATAIllegalIPv4Address (Value is not a valid IPv4 address) encountered with '192.0.2'']",
+			"[Tried to create resource record set [name='a.refuse.example.com.', type='A'] but it already exists, " +
+				"Invalid Resource Record: 'FATAL problem: ARRDATAIllegalIPv4Address (Value is not a valid IPv4 " +
+				"address) encountered with '192.0.2'']",
 		},
 		"an alias to a load balancer in the hosted zone of another region": {
 			[]types.Change{alias(creates, "A", "w.refuse.example.com", "Z35SXDOTRQ7X7K", balancer)},
 			"InvalidChangeBatch",
-			"[Tried to create an alias that targets dualstack.web-1.eu-west-1.elb.amazonaws.com., type A in zone Z35SXDOTRQ7X7K, but the alias target name does not lie within the target zone]",
+			"[Tried to create an alias that targets dualstack.web-1.eu-west-1.elb.amazonaws.com., type A in zone " +
+				"Z35SXDOTRQ7X7K, but the alias target name does not lie within the target zone]",
 		},
 		"an alias without a hosted zone": {[]types.Change{alias(creates, "A", "w.refuse.example.com", "", balancer)}, "InvalidInput", ""},
 		"neither alias nor values":       {[]types.Change{plain(creates, "A", "w.refuse.example.com")}, "InvalidInput", ""},
@@ -207,7 +226,8 @@ func TestRoute53RefusesWhatAWSRefuses(t *testing.T) {
 // manyTexts returns n changes whose texts have the given number of characters, with quotes.
 func manyTexts(action types.ChangeAction, n, characters int) (out []types.Change) {
 	for i := range n {
-		out = append(out, plain(action, "TXT", fmt.Sprintf("t%d.refuse.example.com", i), `"`+strings.Repeat("x", characters)+`"`))
+		out = append(out, plain(action, "TXT", fmt.Sprintf("t%d.refuse.example.com", i),
+			`"`+strings.Repeat("x", characters)+`"`))
 	}
 	return out
 }
@@ -220,35 +240,47 @@ func TestRoute53TakesWhatAWSTakes(t *testing.T) {
 	}{
 		"an alias is kept beside the alias of the other family": {
 			changes: []types.Change{
-				alias(creates, "A", "w.take.test", "Z32O12XQLNTSW2", strings.ToUpper(balancer)), alias(creates, "AAAA", "w.take.test", "Z32O12XQLNTSW2", balancer),
+				alias(creates, "A", "w.take.test", "Z32O12XQLNTSW2", strings.ToUpper(balancer)),
+				alias(creates, "AAAA", "w.take.test", "Z32O12XQLNTSW2", balancer),
 				plain(creates, "TXT", "_owner.w.take.test", `"a"`),
 			},
 			want: []string{"w.take.test. A alias " + balancer + ".", "w.take.test. AAAA alias " + balancer + ".", `_owner.w.take.test. TXT "a"`},
 		},
 		"an alias is deleted whatever the spelling of its target": {
-			before:  []types.Change{alias(creates, "A", "w.take.test", "Z32O12XQLNTSW2", balancer)},
-			changes: []types.Change{alias(removes, "A", "w.take.test", "Z32O12XQLNTSW2", strings.ToUpper(balancer)+".")},
+			before: []types.Change{alias(creates, "A", "w.take.test", "Z32O12XQLNTSW2", balancer)},
+			changes: []types.Change{alias(removes, "A", "w.take.test", "Z32O12XQLNTSW2", strings.ToUpper(balancer)+
+				".")},
 		},
 		"compare-and-swap in a batch": {
-			before:  []types.Change{plain(creates, "A", "a.take.test", "192.0.2.1", "192.0.2.2")},
-			changes: []types.Change{plain(removes, "A", "A.take.test", "192.0.2.2", "192.0.2.1"), plain(creates, "A", "a.take.test.", "192.0.2.3")},
-			want:    []string{"a.take.test. A 192.0.2.3"},
+			before: []types.Change{plain(creates, "A", "a.take.test", "192.0.2.1", "192.0.2.2")},
+			changes: []types.Change{
+				plain(removes, "A", "A.take.test", "192.0.2.2", "192.0.2.1"),
+				plain(creates, "A", "a.take.test.", "192.0.2.3"),
+			},
+			want: []string{"a.take.test. A 192.0.2.3"},
 		},
 		"a CNAME takes the place of an A in a batch": {
-			before:  []types.Change{plain(creates, "A", "a.take.test", "192.0.2.1")},
-			changes: []types.Change{plain(removes, "A", "a.take.test", "192.0.2.1"), plain(creates, "CNAME", "a.take.test", "b.take.test")},
-			want:    []string{"a.take.test. CNAME b.take.test"},
+			before: []types.Change{plain(creates, "A", "a.take.test", "192.0.2.1")},
+			changes: []types.Change{
+				plain(removes, "A", "a.take.test", "192.0.2.1"),
+				plain(creates, "CNAME", "a.take.test", "b.take.test"),
+			},
+			want: []string{"a.take.test. CNAME b.take.test"},
 		},
 		"a set that was there before is created again": {
 			before: []types.Change{
 				plain(creates, "A", "a.take.test", "192.0.2.1"), plain(creates, "A", "b.take.test", "192.0.2.1"),
 			},
-			changes: []types.Change{plain(removes, "A", "a.take.test", "192.0.2.1"), plain(creates, "A", "a.take.test", "192.0.2.1")},
-			want:    []string{"a.take.test. A 192.0.2.1", "b.take.test. A 192.0.2.1"},
+			changes: []types.Change{
+				plain(removes, "A", "a.take.test", "192.0.2.1"),
+				plain(creates, "A", "a.take.test", "192.0.2.1"),
+			},
+			want: []string{"a.take.test. A 192.0.2.1", "b.take.test. A 192.0.2.1"},
 		},
 		"a set of one identifier goes alone": {
 			before: []types.Change{
-				weighted(creates, "a.take.test", "one"), weighted(creates, "a.take.test", "two"), weighted(creates, "b.take.test", "one"),
+				weighted(creates, "a.take.test", "one"), weighted(creates, "a.take.test", "two"),
+				weighted(creates, "b.take.test", "one"),
 			},
 			changes: []types.Change{weighted(removes, "a.take.test", "one")},
 			want:    []string{"a.take.test. A 192.0.2.1", "b.take.test. A 192.0.2.1"},

@@ -17,14 +17,16 @@ func TestOneBatchIsWorkedOnAtATimeInAZone(t *testing.T) {
 			arrived <- struct{}{}
 			<-release
 		}
-		_, _ = io.WriteString(w, "<GetHostedZoneResponse><HostedZone><Id>/hostedzone/"+strings.Split(r.URL.Path, "/")[3]+"</Id><Name>one.test.</Name></HostedZone></GetHostedZoneResponse>")
+		_, _ = io.WriteString(w, "<GetHostedZoneResponse><HostedZone><Id>/hostedzone/"+
+			strings.Split(r.URL.Path, "/")[3]+"</Id><Name>one.test.</Name></HostedZone></GetHostedZoneResponse>")
 	})
 	type answer struct {
 		status int
 		body   string
 	}
 	ask := func(zone string) answer {
-		resp, body, err := do(t, operator, "route53", http.MethodPost, "/2013-04-01/hostedzone/"+zone+"/rrset/", oneChange)
+		resp, body, err := do(t, operator, "route53", http.MethodPost, "/2013-04-01/hostedzone/"+zone+"/rrset/",
+			oneChange)
 		if err != nil {
 			return answer{0, err.Error()}
 		}

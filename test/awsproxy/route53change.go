@@ -20,7 +20,8 @@ type changeRequest struct {
 func (s *route53Service) change(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	zone := x.call.Resource
 	if !s.begin(zone) {
-		return x.fail(http.StatusBadRequest, "PriorRequestNotComplete", "The request was rejected because Route 53 was still processing a prior request."), nil
+		return x.fail(http.StatusBadRequest, "PriorRequestNotComplete", "The request was rejected because Route 53 "+
+			"was still processing a prior request."), nil
 	}
 	defer s.finish(zone)
 	defer s.locks.lock(zone, true)()
@@ -33,7 +34,8 @@ func (s *route53Service) change(ctx context.Context, x *exchange, next forward) 
 	}
 	var request changeRequest
 	if err := xml.Unmarshal(x.body, &request); err != nil {
-		return x.fail(http.StatusBadRequest, "MalformedInput", "The XML you provided was not well-formed: "+err.Error()), nil
+		return x.fail(http.StatusBadRequest, "MalformedInput", "The XML you provided was not well-formed: "+
+			err.Error()), nil
 	}
 	if refusal := refuseShape(x, request.Changes); refusal != nil {
 		return refusal, nil
@@ -56,7 +58,8 @@ func (s *route53Service) change(ctx context.Context, x *exchange, next forward) 
 // refuseShape refuses a batch for what is wrong regardless of the zone's records, and normalizes names.
 func refuseShape(x *exchange, changes []change) *reply {
 	if len(changes) == 0 {
-		return x.fail(http.StatusBadRequest, "InvalidInput", "Invalid XML ; the element 'Changes' must have at least one 'Change'.")
+		return x.fail(http.StatusBadRequest, "InvalidInput", "Invalid XML ; the element 'Changes' must have at least "+
+			"one 'Change'.")
 	}
 	for i := range changes {
 		changes[i].Set = changes[i].Set.kept()
@@ -77,7 +80,9 @@ type problems []string
 func (p problems) Error() string { return "[" + strings.Join(p, ", ") + "]" }
 
 // apply judges the batch and makes all of its changes, or returns the problems and makes none.
-func (s *route53Service) apply(ctx context.Context, account string, zone *hostedZone, changes []change) (names []string, err error) {
+func (s *route53Service) apply(ctx context.Context, account string, zone *hostedZone, changes []change) (
+	names []string, err error,
+) {
 	identified := false
 	for _, c := range changes {
 		names = append(names, c.Set.Name)

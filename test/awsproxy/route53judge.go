@@ -51,7 +51,8 @@ func (j *judge) remove(set recordSet) {
 	case !there:
 		j.refuse("Tried to delete resource record set %s but it was not found", key.describe())
 	case !is.same(set):
-		j.refuse("Tried to delete resource record set %s but the values provided do not match the current values", key.describe())
+		j.refuse("Tried to delete resource record set %s but the values provided do not match the current values",
+			key.describe())
 	case key.name == j.zone && key.kind == "SOA":
 		j.refuse("A HostedZone must contain exactly one SOA record.")
 	case key.name == j.zone && key.kind == "NS":
@@ -85,13 +86,16 @@ func (j *judge) beside(key setKey) {
 		switch {
 		case other.name != key.name || other == key:
 		case key.kind == "CNAME" && other.kind != "CNAME":
-			j.refuse("RRSet of type CNAME with DNS name %s is not permitted as it conflicts with other records with the same DNS name in zone %s", key.name, j.zone)
+			j.refuse("RRSet of type CNAME with DNS name %s is not permitted as it conflicts with other records with "+
+				"the same DNS name in zone %s", key.name, j.zone)
 			return
 		case other.kind == "CNAME" && key.kind != "CNAME":
-			j.refuse("RRSet of type %s with DNS name %s is not permitted because a conflicting RRSet of type  CNAME with the same DNS name already exists in zone %s", key.kind, key.name, j.zone)
+			j.refuse("RRSet of type %s with DNS name %s is not permitted because a conflicting RRSet of type  CNAME "+
+				"with the same DNS name already exists in zone %s", key.kind, key.name, j.zone)
 			return
 		case other.kind == key.kind && (other.id == "") != (key.id == ""):
-			j.refuse("RRSet with DNS name %s, type %s, SetIdentifier %s cannot be created as other RRSets exist with the same name and type.", key.name, key.kind, key.id)
+			j.refuse("RRSet with DNS name %s, type %s, SetIdentifier %s cannot be created as other RRSets exist with "+
+				"the same name and type.", key.name, key.kind, key.id)
 			return
 		}
 	}

@@ -46,7 +46,8 @@ func (s *route53Service) list(ctx context.Context, x *exchange, next forward) (*
 	page := setsPage{Sets: sets[:min(limit, len(sets))], MaxItems: limit}
 	if len(sets) > limit {
 		following := sets[limit]
-		page.IsTruncated, page.NextName, page.NextType, page.NextIdentifier = true, following.Name, following.Type, following.SetIdentifier
+		page.IsTruncated, page.NextName, page.NextType, page.NextIdentifier = true, following.Name, following.Type,
+			following.SetIdentifier
 	}
 	body, err := xml.Marshal(page)
 	if err != nil {

@@ -27,7 +27,8 @@ func TestSetsComeInTheOrderOfRoute53(t *testing.T) {
 	_, err := change(t, c, zone, plain(creates, "AAAA", "a.order.test", "2001:db8::1"))
 	must(t, err)
 	order := []string{
-		"order.test. NS", "order.test. SOA", `\052.order.test. A`, "a-b.order.test. A", "a.order.test. A", "a.order.test. AAAA",
+		"order.test. NS", "order.test. SOA", `\052.order.test. A`, "a-b.order.test. A", "a.order.test. A",
+		"a.order.test. AAAA",
 		`\052.a.order.test. A`, "_x.a.order.test. A", "x.a.order.test. A", "b.order.test. A",
 	}
 	for name, tc := range map[string]struct {
@@ -59,9 +60,13 @@ func TestSetsComeInTheOrderOfRoute53(t *testing.T) {
 			}
 		})
 	}
-	_, err = c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: &zone, StartRecordType: types.RRTypeA})
+	_, err = c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{
+		HostedZoneId: &zone, StartRecordType: types.RRTypeA,
+	})
 	wantCode(t, err, "InvalidInput")
-	_, err = c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: aws.String("ZNONE")})
+	_, err = c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{
+		HostedZoneId: aws.String("ZNONE"),
+	})
 	wantCode(t, err, "NoSuchHostedZone")
 	out, err := c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: &zone})
 	must(t, err)
@@ -76,7 +81,8 @@ func TestAZoneWithAVPCIsPrivate(t *testing.T) {
 	vpc := &types.VPC{VPCId: aws.String("vpc-1"), VPCRegion: "eu-west-1"}
 	ask := func(name string, vpc *types.VPC, private bool) (*route53.CreateHostedZoneOutput, error) {
 		return c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{
-			Name: &name, CallerReference: aws.String(name + fmt.Sprint(private)), VPC: vpc, HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: private, Comment: aws.String("kept")},
+			Name: &name, CallerReference: aws.String(name + fmt.Sprint(private)), VPC: vpc,
+			HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: private, Comment: aws.String("kept")},
 		})
 	}
 	_, err := ask("private.test", nil, true)
@@ -92,12 +98,16 @@ func TestAZoneWithAVPCIsPrivate(t *testing.T) {
 	if !got.HostedZone.Config.PrivateZone || *got.HostedZone.Config.Comment != "kept" || len(got.VPCs) != 1 {
 		t.Errorf("%+v in %+v", got.HostedZone.Config, got.VPCs)
 	}
-	named, err := c.ListHostedZonesByName(t.Context(), &route53.ListHostedZonesByNameInput{DNSName: aws.String("c.test"), MaxItems: aws.Int32(1)})
+	named, err := c.ListHostedZonesByName(t.Context(), &route53.ListHostedZonesByNameInput{
+		DNSName: aws.String("c.test"), MaxItems: aws.Int32(1),
+	})
 	must(t, err)
-	if zones := named.HostedZones; len(zones) != 1 || *zones[0].Id != *made.HostedZone.Id || !zones[0].Config.PrivateZone || named.IsTruncated {
+	if zones := named.HostedZones; len(zones) != 1 || *zones[0].Id != *made.HostedZone.Id ||
+		!zones[0].Config.PrivateZone || named.IsTruncated {
 		t.Errorf("from c.test on %+v", zones)
 	}
-	if calls := w.Calls(awsproxy.To("route53", "CreateHostedZone"), awsproxy.About(strings.TrimPrefix(*made.HostedZone.Id, "/hostedzone/"))); len(calls) != 1 || !calls[0].Write {
+	if calls := w.Calls(awsproxy.To("route53", "CreateHostedZone"),
+		awsproxy.About(strings.TrimPrefix(*made.HostedZone.Id, "/hostedzone/"))); len(calls) != 1 || !calls[0].Write {
 		t.Errorf("the journal has %+v of the zone", calls)
 	}
 }
@@ -133,14 +143,20 @@ func TestAChangeTakesItsTime(t *testing.T) {
 	w := unhurried(t, func(o *awsproxy.Options) { o.Now = standing(&later) })
 	w.SetDNSDelay(time.Minute)
 	c := w.route53(keyOne)
-	made, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("time.test"), CallerReference: aws.String(unique(t))})
+	made, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{
+		Name: aws.String("time.test"), CallerReference: aws.String(unique(t)),
+	})
 	must(t, err)
 	info, err := change(t, c, *made.HostedZone.Id, plain(creates, "A", "a.time.test", "192.0.2.1"))
 	must(t, err)
 	for _, step := range []struct {
 		later time.Duration
 		want  types.ChangeStatus
-	}{{0, types.ChangeStatusPending}, {59 * time.Second, types.ChangeStatusPending}, {61 * time.Second, types.ChangeStatusInsync}} {
+	}{
+		{0, types.ChangeStatusPending},
+		{59 * time.Second, types.ChangeStatusPending},
+		{61 * time.Second, types.ChangeStatusInsync},
+	} {
 		later = step.later
 		for _, id := range []*string{info.Id, made.ChangeInfo.Id} {
 			got, err := c.GetChange(t.Context(), &route53.GetChangeInput{Id: id})
@@ -159,6 +175,7 @@ func TestAChangeTakesItsTime(t *testing.T) {
 func privateZone(t *testing.T, name string) *route53.CreateHostedZoneInput {
 	t.Helper()
 	return &route53.CreateHostedZoneInput{
-		Name: &name, CallerReference: aws.String(unique(t)), VPC: &types.VPC{VPCId: aws.String("vpc-1"), VPCRegion: "eu-west-1"},
+		Name: &name, CallerReference: aws.String(unique(t)),
+		VPC: &types.VPC{VPCId: aws.String("vpc-1"), VPCRegion: "eu-west-1"},
 	}
 }

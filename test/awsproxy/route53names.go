@@ -31,5 +31,6 @@ func listingOrder(name string) string {
 type setKey struct{ name, kind, id string }
 
 func compareKeys(a, b setKey) int {
-	return cmp.Or(cmp.Compare(listingOrder(a.name), listingOrder(b.name)), cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(listingOrder(a.name), listingOrder(b.name)), cmp.Compare(a.kind, b.kind),
+		cmp.Compare(a.id, b.id))
 }

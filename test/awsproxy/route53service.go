@@ -43,8 +43,9 @@ type pendingChange struct {
 
 func newRoute53(up *upstream, accounts func() []string, now func() time.Time) *route53Service {
 	return &route53Service{
-		upstream: up, accounts: accounts, now: now, delay: defaultDNSDelay, rate: defaultRoute53Rate, changed: func(context.Context, []string) {},
-		recent: map[string][]time.Time{}, busy: map[string]bool{}, changes: map[string]pendingChange{},
+		upstream: up, accounts: accounts, now: now, delay: defaultDNSDelay, rate: defaultRoute53Rate,
+		changed: func(context.Context, []string) {},
+		recent:  map[string][]time.Time{}, busy: map[string]bool{}, changes: map[string]pendingChange{},
 	}
 }
 
@@ -144,8 +145,10 @@ func changeReply(element, id string, c pendingChange, insync bool) *reply {
 	if insync {
 		status = "INSYNC"
 	}
-	return xmlReply(http.StatusOK, strings.ReplaceAll("<RESPONSE xmlns=\""+route53Namespace+"\"><ChangeInfo><Id>/change/%s</Id><Status>%s</Status>"+
-		"<SubmittedAt>%s</SubmittedAt><Comment>%s</Comment></ChangeInfo></RESPONSE>", "RESPONSE", element),
+	return xmlReply(http.StatusOK,
+		strings.ReplaceAll("<RESPONSE xmlns=\""+route53Namespace+
+			"\"><ChangeInfo><Id>/change/%s</Id><Status>%s</Status>"+
+			"<SubmittedAt>%s</SubmittedAt><Comment>%s</Comment></ChangeInfo></RESPONSE>", "RESPONSE", element),
 		id, status, c.submitted.UTC().Format("2006-01-02T15:04:05.000Z"), c.comment)
 }
 

@@ -74,7 +74,9 @@ func (k setKey) describe() string {
 }
 
 // ask makes a call on the proxy's own behalf; path is the part after the API's version.
-func (s *route53Service) ask(ctx context.Context, account, method, path string, query url.Values, body string) (*reply, error) {
+func (s *route53Service) ask(ctx context.Context, account, method, path string, query url.Values, body string) (
+	*reply, error,
+) {
 	return s.upstream.ask(ctx, question{
 		service: "route53", region: "us-east-1", account: account, method: method, path: "/2013-04-01/" + path,
 		query: query.Encode(), body: body, header: map[string]string{"Content-Type": "text/xml"},
@@ -109,7 +111,9 @@ func (s *route53Service) sets(ctx context.Context, account, zone string, names .
 }
 
 // page returns one of moto's pages, in moto's order.
-func (s *route53Service) page(ctx context.Context, account, zone string, query url.Values) (sets []recordSet, more bool, err error) {
+func (s *route53Service) page(ctx context.Context, account, zone string, query url.Values) (
+	sets []recordSet, more bool, err error,
+) {
 	r, err := s.ask(ctx, account, http.MethodGet, "hostedzone/"+zone+"/rrset", query, "")
 	if err != nil {
 		return nil, false, err

@@ -70,7 +70,8 @@ func (c change) misshapen() string {
 		return "Invalid XML ; the content of element 'AliasTarget' is not complete: 'EvaluateTargetHealth' is expected."
 	}
 	plain := set.TTL != nil && len(set.ResourceRecords) > 0
-	if plain != (set.AliasTarget == nil) || (set.AliasTarget != nil && (set.TTL != nil || len(set.ResourceRecords) > 0)) {
+	if plain != (set.AliasTarget == nil) ||
+		(set.AliasTarget != nil && (set.TTL != nil || len(set.ResourceRecords) > 0)) {
 		found := "none"
 		if set.AliasTarget != nil {
 			found = "more than one"
@@ -79,7 +80,9 @@ func (c change) misshapen() string {
 		if id == "" {
 			id = "null"
 		}
-		return fmt.Sprintf("Invalid request: Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords], or TrafficPolicyInstanceId], but found %s in Change with [Action=%s, Name=%s, Type=%s, SetIdentifier=%s]",
+		return fmt.Sprintf("Invalid request: Expected exactly one of [AliasTarget, all of [TTL, and "+
+			"ResourceRecords], or TrafficPolicyInstanceId], but found %s in Change with [Action=%s, Name=%s, "+
+			"Type=%s, SetIdentifier=%s]",
 			found, c.Action, set.Name, set.Type, id)
 	}
 	return ""
@@ -89,7 +92,8 @@ func (c change) misshapen() string {
 func badValues(set recordSet) []string {
 	var problems []string
 	if len(set.ResourceRecords) > maxSetValues {
-		problems = append(problems, fmt.Sprintf("Number of records per resource record set limit of %d exceeded.", maxSetValues))
+		problems = append(problems, fmt.Sprintf("Number of records per resource record set limit of %d exceeded.",
+			maxSetValues))
 	}
 	seen := map[string]bool{}
 	for _, r := range set.ResourceRecords {
@@ -98,7 +102,8 @@ func badValues(set recordSet) []string {
 		}
 		seen[r.Value] = true
 		if why := badValue(set.Type, r.Value); why != "" {
-			problems = append(problems, fmt.Sprintf("Invalid Resource Record: 'FATAL problem: %s encountered with '%s''", why, r.Value))
+			problems = append(problems,
+				fmt.Sprintf("Invalid Resource Record: 'FATAL problem: %s encountered with '%s''", why, r.Value))
 		}
 	}
 	return append(problems, badAlias(set)...)
@@ -138,7 +143,8 @@ func badText(value string) string {
 	return ""
 }
 
-var balancerName = regexp.MustCompile(`\.([a-z0-9-]+)\.elb\.amazonaws\.com(?:\.cn)?\.$|\.elb\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.$`)
+var balancerName = regexp.MustCompile(
+	`\.([a-z0-9-]+)\.elb\.amazonaws\.com(?:\.cn)?\.$|\.elb\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.$`)
 
 // badAlias refuses an alias to a load balancer in a hosted zone that is not that of load balancers in its region.
 func badAlias(set recordSet) []string {
@@ -156,7 +162,8 @@ func badAlias(set recordSet) []string {
 	if !known || zones[m[1]+m[2]] == set.AliasTarget.HostedZoneID {
 		return nil
 	}
-	return []string{fmt.Sprintf("Tried to create an alias that targets %s, type %s in zone %s, but the alias target name does not lie within the target zone",
+	return []string{fmt.Sprintf("Tried to create an alias that targets %s, type %s in zone %s, but the alias target "+
+		"name does not lie within the target zone",
 		set.AliasTarget.DNSName, set.Type, set.AliasTarget.HostedZoneID)}
 }
 
@@ -167,7 +174,8 @@ func badName(name string) string {
 		case n == 0:
 			return fmt.Sprintf("FATAL problem: DomainLabelEmpty (Domain label is empty) encountered with '%s'", name)
 		case n > 63:
-			return fmt.Sprintf("FATAL problem: DomainLabelTooLong (Domain label is too long) encountered with '%s'", label)
+			return fmt.Sprintf("FATAL problem: DomainLabelTooLong (Domain label is too long) encountered with '%s'",
+				label)
 		}
 	}
 	if len(name) > 255 {

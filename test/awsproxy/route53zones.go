@@ -72,20 +72,23 @@ func (s *route53Service) createZone(ctx context.Context, x *exchange, next forwa
 	defer s.locks.lock("zones of "+x.call.Account, true)()
 	var request createZoneRequest
 	if err := xml.Unmarshal(x.body, &request); err != nil {
-		return x.fail(http.StatusBadRequest, "MalformedInput", "The XML you provided was not well-formed: "+err.Error()), nil
+		return x.fail(http.StatusBadRequest, "MalformedInput", "The XML you provided was not well-formed: "+
+			err.Error()), nil
 	}
 	if request.Config == nil {
 		request.Config = &zoneConfig{}
 	}
 	if request.Config.PrivateZone && request.VPC == nil {
-		return x.fail(http.StatusBadRequest, "InvalidInput", "When you're creating a private hosted zone (when you specify true for PrivateZone), you must also specify values for VPCId and VPCRegion."), nil
+		return x.fail(http.StatusBadRequest, "InvalidInput", "When you're creating a private hosted zone (when you "+
+			"specify true for PrivateZone), you must also specify values for VPCId and VPCRegion."), nil
 	}
 	zones, err := s.zones(ctx, x.call.Account)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(zones, func(z hostedZone) bool { return z.CallerReference == request.CallerReference }) {
-		return x.fail(http.StatusConflict, "HostedZoneAlreadyExists", "A hosted zone has already been created with the specified caller reference."), nil
+		return x.fail(http.StatusConflict, "HostedZoneAlreadyExists", "A hosted zone has already been created with "+
+			"the specified caller reference."), nil
 	}
 	request.Name, request.Config.PrivateZone = dnsName(request.Name), request.VPC != nil
 	if x.body, err = xml.Marshal(request); err != nil {
@@ -115,7 +118,9 @@ func (s *route53Service) listByName(ctx context.Context, x *exchange) (*reply, e
 	})
 	if name != "" {
 		from := listingOrder(dnsName(name))
-		zones = slices.DeleteFunc(zones, func(z hostedZone) bool { return key(z)[0] < from || (key(z)[0] == from && key(z)[1] < id) })
+		zones = slices.DeleteFunc(zones, func(z hostedZone) bool {
+			return key(z)[0] < from || (key(z)[0] == from && key(z)[1] < id)
+		})
 	}
 	var b strings.Builder
 	b.WriteString(`<ListHostedZonesByNameResponse xmlns="` + route53Namespace + `"><HostedZones>`)

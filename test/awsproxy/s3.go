@@ -91,9 +91,11 @@ func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:
 		s.remember(x.bucket, bucketFacts{})
 		s.lag.end(bucketOf(x.bucket))
-	case x.call.Operation == "ListObjects", x.call.Operation == "ListObjectsV2", x.call.Operation == "ListObjectVersions":
+	case x.call.Operation == "ListObjects", x.call.Operation == "ListObjectsV2",
+		x.call.Operation == "ListObjectVersions":
 		return listing(x, r)
-	case x.call.Operation == "GetBucketEncryption" && errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError" && !s.servers.of(x.bucket).Unencrypted:
+	case x.call.Operation == "GetBucketEncryption" &&
+		errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError" && !s.servers.of(x.bucket).Unencrypted:
 		// S3 always encrypts, also after DeleteBucketEncryption.
 		return xmlReply(http.StatusOK, `<ServerSideEncryptionConfiguration xmlns="`+s3Namespace+`">`+
 			`<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault>`+
@@ -113,7 +115,8 @@ func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
 	}
 	if facts.region != x.call.Region && x.call.Operation != "GetBucketLocation" {
 		r := x.fail(http.StatusMovedPermanently, "PermanentRedirect",
-			"The bucket you are attempting to access must be addressed using the specified endpoint. Please send all future requests to this endpoint.")
+			"The bucket you are attempting to access must be addressed using the specified endpoint. Please send all "+
+				"future requests to this endpoint.")
 		r.header.Set("X-Amz-Bucket-Region", facts.region)
 		return r, nil
 	}

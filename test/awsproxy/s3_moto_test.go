@@ -135,7 +135,8 @@ func TestNewBucketHasSecureDefaults(t *testing.T) {
 	bucket := create(t, c, "eu-west-1")
 	block, err := c.GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: &bucket})
 	must(t, err)
-	if b := block.PublicAccessBlockConfiguration; !*b.BlockPublicAcls || !*b.IgnorePublicAcls || !*b.BlockPublicPolicy || !*b.RestrictPublicBuckets {
+	if b := block.PublicAccessBlockConfiguration; !*b.BlockPublicAcls || !*b.IgnorePublicAcls ||
+		!*b.BlockPublicPolicy || !*b.RestrictPublicBuckets {
 		t.Errorf("public access is not blocked: %+v", b)
 	}
 	owner, err := c.GetBucketOwnershipControls(t.Context(), &s3.GetBucketOwnershipControlsInput{Bucket: &bucket})
@@ -181,9 +182,13 @@ func TestDeleteBucketEncryptionFallsBackToAES256(t *testing.T) {
 	bucket := create(t, c, "eu-west-1")
 	_, err := c.PutBucketEncryption(t.Context(), &s3.PutBucketEncryptionInput{
 		Bucket: &bucket,
-		ServerSideEncryptionConfiguration: &types.ServerSideEncryptionConfiguration{Rules: []types.ServerSideEncryptionRule{{
-			ApplyServerSideEncryptionByDefault: &types.ServerSideEncryptionByDefault{SSEAlgorithm: types.ServerSideEncryptionAwsKms},
-		}}},
+		ServerSideEncryptionConfiguration: &types.ServerSideEncryptionConfiguration{
+			Rules: []types.ServerSideEncryptionRule{{
+				ApplyServerSideEncryptionByDefault: &types.ServerSideEncryptionByDefault{
+					SSEAlgorithm: types.ServerSideEncryptionAwsKms,
+				},
+			}},
+		},
 	})
 	must(t, err)
 	if got := encryption(t, c, bucket); got != types.ServerSideEncryptionAwsKms {
@@ -214,7 +219,9 @@ func TestDeleteBucketCountsVersionsAndMarkers(t *testing.T) {
 		_, err = c.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &bucket})
 		wantCode(t, err, "BucketNotEmpty")
 		wantStatus(t, err, http.StatusConflict)
-		_, err = c.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: object.Key, VersionId: version})
+		_, err = c.DeleteObject(t.Context(), &s3.DeleteObjectInput{
+			Bucket: &bucket, Key: object.Key, VersionId: version,
+		})
 		must(t, err)
 	}
 	_, err = c.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &bucket})
@@ -235,9 +242,11 @@ func TestVirtualHostStyle(t *testing.T) {
 	c := s3.NewFromConfig(cfg)
 	bucket := create(t, c, "eu-west-1", "a", "b")
 	body := bytes.Repeat([]byte("x"), 5<<20)
-	_, err = c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("dir/a b"), Body: bytes.NewReader(body)})
+	_, err = c.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: &bucket, Key: aws.String("dir/a b"), Body: bytes.NewReader(body)})
 	must(t, err)
-	out, err := w.s3(keyOne, "eu-west-1").GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: aws.String("dir/a b")})
+	out, err := w.s3(keyOne, "eu-west-1").GetObject(
+		t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: aws.String("dir/a b")})
 	must(t, err)
 	var got bytes.Buffer
 	_, err = got.ReadFrom(out.Body)

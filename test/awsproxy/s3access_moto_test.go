@@ -20,17 +20,23 @@ func TestForeignBucketIsDenied(t *testing.T) {
 	bucket := create(t, mine, "eu-west-1")
 	_, err := theirs.GetBucketLocation(t.Context(), &s3.GetBucketLocationInput{Bucket: &bucket})
 	wantCode(t, err, "AccessDenied")
-	_, err = theirs.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &bucket, ExpectedBucketOwner: aws.String(accountOne)})
+	_, err = theirs.DeleteBucket(
+		t.Context(), &s3.DeleteBucketInput{Bucket: &bucket, ExpectedBucketOwner: aws.String(accountOne)})
 	wantCode(t, err, "AccessDenied")
 	_, err = theirs.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: &bucket})
 	wantStatus(t, err, http.StatusForbidden)
-	_, err = theirs.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("k"), Body: strings.NewReader("x")})
+	_, err = theirs.PutObject(
+		t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("k"), Body: strings.NewReader("x")})
 	wantCode(t, err, "AccessDenied")
 
 	// A second proxy has not seen the creation of the bucket, and must know its owner as well.
-	_, err = newWorld(t).s3(keyTwo, "eu-west-1").GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
+	_, err = newWorld(t).s3(keyTwo, "eu-west-1").GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{
+		Bucket: &bucket,
+	})
 	wantCode(t, err, "AccessDenied")
-	_, err = newWorld(t).s3(keyOne, "eu-west-1").GetBucketLocation(t.Context(), &s3.GetBucketLocationInput{Bucket: &bucket})
+	_, err = newWorld(t).s3(keyOne, "eu-west-1").GetBucketLocation(t.Context(), &s3.GetBucketLocationInput{
+		Bucket: &bucket,
+	})
 	must(t, err)
 }
 
@@ -38,13 +44,19 @@ func TestExpectedBucketOwner(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
 	bucket := create(t, c, "eu-west-1", "a", "b")
-	_, err := c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket, ExpectedBucketOwner: aws.String(accountTwo)})
+	_, err := c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{
+		Bucket: &bucket, ExpectedBucketOwner: aws.String(accountTwo),
+	})
 	wantCode(t, err, "AccessDenied")
 	wantStatus(t, err, http.StatusForbidden)
-	_, err = c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket, ExpectedBucketOwner: aws.String(accountOne)})
+	_, err = c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{
+		Bucket: &bucket, ExpectedBucketOwner: aws.String(accountOne),
+	})
 	must(t, err)
 	missing := unique(t)
-	_, err = c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &missing, ExpectedBucketOwner: aws.String(accountTwo)})
+	_, err = c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{
+		Bucket: &missing, ExpectedBucketOwner: aws.String(accountTwo),
+	})
 	wantCode(t, err, "NoSuchBucket")
 	wantStatus(t, err, http.StatusNotFound)
 }
@@ -91,7 +103,8 @@ func TestListBucketsPages(t *testing.T) {
 	must(t, err)
 	var got []string
 	pages := 0
-	for p := s3.NewListBucketsPaginator(c, &s3.ListBucketsInput{MaxBuckets: aws.Int32(2), Prefix: aws.String("list")}); p.HasMorePages(); pages++ {
+	for p := s3.NewListBucketsPaginator(
+		c, &s3.ListBucketsInput{MaxBuckets: aws.Int32(2), Prefix: aws.String("list")}); p.HasMorePages(); pages++ {
 		out, err := p.NextPage(t.Context())
 		must(t, err)
 		for _, b := range out.Buckets {

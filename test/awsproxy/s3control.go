@@ -29,7 +29,8 @@ func (s *s3Service) abac(ctx context.Context, x *exchange) (*reply, error) {
 	case x.call.Operation == "PutBucketAbac":
 		var to struct{ Status string }
 		if xml.Unmarshal(x.body, &to) != nil || (to.Status != "Enabled" && to.Status != "Disabled") {
-			return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"), nil
+			return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did "+
+				"not validate against our published schema"), nil
 		}
 		s.byTags[x.bucket] = to.Status == "Enabled"
 		return &reply{status: http.StatusOK, header: http.Header{}}, nil
@@ -38,7 +39,8 @@ func (s *s3Service) abac(ctx context.Context, x *exchange) (*reply, error) {
 		if on {
 			status = "Enabled"
 		}
-		return xmlReply(http.StatusOK, `<AbacStatus xmlns="`+s3Namespace+`"><Status>%s</Status></AbacStatus>`, status), nil
+		return xmlReply(http.StatusOK, `<AbacStatus xmlns="`+s3Namespace+`"><Status>%s</Status></AbacStatus>`, status),
+			nil
 	case on && x.call.Operation == "PutBucketTagging":
 		return x.fail(http.StatusBadRequest, abacCode, abacOn+abacToAdd+abacToRemove), nil
 	case on && x.call.Operation == "DeleteBucketTagging":
@@ -63,7 +65,8 @@ func (s *s3Service) control(ctx context.Context, x *exchange, next forward) (*re
 	}
 	switch account := x.in.Header.Get("X-Amz-Account-Id"); {
 	case account == "":
-		return x.fail(http.StatusBadRequest, "InvalidRequest", "Missing required header for this request: x-amz-account-id"), nil
+		return x.fail(http.StatusBadRequest, "InvalidRequest", "Missing required header for this request: "+
+			"x-amz-account-id"), nil
 	case facts.owner == "":
 		return x.fail(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist"), nil
 	case account != facts.owner:
@@ -76,7 +79,8 @@ func (s *s3Service) control(ctx context.Context, x *exchange, next forward) (*re
 		Tags []tag `xml:"Tags>Tag"`
 	}
 	if x.call.Operation == "TagResource" && xml.Unmarshal(x.body, &sent) != nil {
-		return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"), nil
+		return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not "+
+			"validate against our published schema"), nil
 	}
 	if refusal := checkTags(x, sent.Tags); refusal != nil {
 		return refusal, nil

@@ -27,13 +27,15 @@ func (w *world) s3control(t *testing.T, key, region string) *s3control.Client {
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	cfg := config(w.operator, key, region)
-	cfg.BaseEndpoint, cfg.HTTPClient = aws.String("http://s3-control."+region+".amazonaws.com"), &http.Client{Transport: transport}
+	cfg.BaseEndpoint, cfg.HTTPClient = aws.String("http://s3-control."+region+".amazonaws.com"),
+		&http.Client{Transport: transport}
 	return s3control.NewFromConfig(cfg)
 }
 
 func abac(t *testing.T, c *s3.Client, bucket string, to types.BucketAbacStatus) {
 	t.Helper()
-	_, err := c.PutBucketAbac(t.Context(), &s3.PutBucketAbacInput{Bucket: &bucket, AbacStatus: &types.AbacStatus{Status: to}})
+	_, err := c.PutBucketAbac(
+		t.Context(), &s3.PutBucketAbacInput{Bucket: &bucket, AbacStatus: &types.AbacStatus{Status: to}})
 	must(t, err)
 	out, err := c.GetBucketAbac(t.Context(), &s3.GetBucketAbacInput{Bucket: &bucket})
 	must(t, err)
@@ -43,7 +45,9 @@ func abac(t *testing.T, c *s3.Client, bucket string, to types.BucketAbacStatus) 
 }
 
 func tagging(bucket, key, value string) *s3.PutBucketTaggingInput {
-	return &s3.PutBucketTaggingInput{Bucket: &bucket, Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &key, Value: &value}}}}
+	return &s3.PutBucketTaggingInput{
+		Bucket: &bucket, Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &key, Value: &value}}},
+	}
 }
 
 func tagResource(bucket, account, key, value string) *s3control.TagResourceInput {
@@ -109,11 +113,13 @@ func TestS3ControlKeepsToOwnersAndRegions(t *testing.T) {
 	wantCode(t, err, "AccessDenied")
 	_, err = w.s3control(t, keyTwo, "eu-west-1").TagResource(t.Context(), tagResource(bucket, accountOne, "team", "b"))
 	wantCode(t, err, "AccessDenied")
-	_, err = w.s3control(t, keyOne, "eu-central-1").TagResource(t.Context(), tagResource(bucket, accountOne, "team", "b"))
+	_, err = w.s3control(t, keyOne, "eu-central-1").TagResource(
+		t.Context(), tagResource(bucket, accountOne, "team", "b"))
 	wantCode(t, err, "PermanentRedirect")
 	_, err = w.s3control(t, keyOne, "eu-west-1").TagResource(t.Context(), tagResource(missing, accountOne, "team", "b"))
 	wantCode(t, err, "NoSuchBucket")
-	_, err = w.s3control(t, keyOne, "eu-west-1").TagResource(t.Context(), tagResource(bucket, accountOne, "aws:team", "b"))
+	_, err = w.s3control(t, keyOne, "eu-west-1").TagResource(
+		t.Context(), tagResource(bucket, accountOne, "aws:team", "b"))
 	wantCode(t, err, "InvalidTag")
 	if got := tagsOf(t, c, bucket); got["team"] != "a" || len(got) != 1 {
 		t.Errorf("tags %v", got)

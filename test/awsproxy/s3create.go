@@ -24,7 +24,8 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 // refusal.
 func (s *s3Service) asked(x *exchange) (config createBucketConfiguration, kept []tag, refusal *reply) {
 	if len(x.body) > 0 && xml.Unmarshal(x.body, &config) != nil {
-		return config, nil, x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema")
+		return config, nil, x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed "+
+			"or did not validate against our published schema")
 	}
 	if !bucketName.MatchString(x.bucket) {
 		return config, nil, x.fail(http.StatusBadRequest, "InvalidBucketName", "The specified bucket is not valid.")
@@ -106,7 +107,8 @@ func newBucketParts(x *exchange, tags []tag) []bucketPart {
 	for _, t := range tags {
 		fmt.Fprintf(&set, "<Tag><Key>%s</Key><Value>%s</Value></Tag>", escapeXML(t.Key), escapeXML(t.Value))
 	}
-	return append(parts, bucketPart{"tagging", `<Tagging xmlns="` + s3Namespace + `"><TagSet>` + set.String() + `</TagSet></Tagging>`})
+	return append(parts, bucketPart{"tagging", `<Tagging xmlns="` + s3Namespace + `"><TagSet>` + set.String() +
+		`</TagSet></Tagging>`})
 }
 
 // checkTags refuses the tags that AWS refuses, before the bucket is created.

@@ -10,7 +10,8 @@ import (
 )
 
 // named matches the elements of a listing that hold keys, or parts of keys.
-var named = regexp.MustCompile(`(?s)<(Key|Prefix|Delimiter|Marker|NextMarker|KeyMarker|NextKeyMarker|StartAfter)>(.*?)</`)
+var named = regexp.MustCompile(
+	`(?s)<(Key|Prefix|Delimiter|Marker|NextMarker|KeyMarker|NextKeyMarker|StartAfter)>(.*?)</`)
 
 // listing writes the keys of a listing of objects as S3 does: percent-encoded if requested, which moto ignores for
 // versions; otherwise unchanged, with a reference for each character that XML does not allow. No parser accepts those
@@ -27,7 +28,8 @@ func listing(x *exchange, r *reply) *reply {
 		encode = func(key string) string {
 			return strings.ReplaceAll(url.QueryEscape(html.UnescapeString(key)), "%2F", "/")
 		}
-		r.body = regexp.MustCompile(`</ListVersionsResult>`).ReplaceAll(r.body, []byte("<EncodingType>url</EncodingType></ListVersionsResult>"))
+		r.body = regexp.MustCompile(`</ListVersionsResult>`).ReplaceAll(
+			r.body, []byte("<EncodingType>url</EncodingType></ListVersionsResult>"))
 	}
 	r.body = named.ReplaceAllFunc(r.body, func(found []byte) []byte {
 		parts := named.FindSubmatch(found)

@@ -29,7 +29,9 @@ func TestKeysThatXMLCannotCarry(t *testing.T) {
 		t.Error("a listing with control characters was read")
 	}
 	listed := func() []string {
-		out, err := c.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &bucket, EncodingType: types.EncodingTypeUrl})
+		out, err := c.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{
+			Bucket: &bucket, EncodingType: types.EncodingTypeUrl,
+		})
 		must(t, err)
 		if out.EncodingType != types.EncodingTypeUrl {
 			t.Errorf("encoding type %q", out.EncodingType)
@@ -47,7 +49,10 @@ func TestKeysThatXMLCannotCarry(t *testing.T) {
 	if got := listed(); !slices.Equal(got, odd) {
 		t.Fatalf("listed %q, want %q", got, odd)
 	}
-	out, err := c.DeleteObjects(t.Context(), &s3.DeleteObjectsInput{Bucket: &bucket, Delete: &types.Delete{Objects: []types.ObjectIdentifier{{Key: &odd[0]}}}})
+	out, err := c.DeleteObjects(
+		t.Context(), &s3.DeleteObjectsInput{
+			Bucket: &bucket, Delete: &types.Delete{Objects: []types.ObjectIdentifier{{Key: &odd[0]}}},
+		})
 	must(t, err)
 	if len(out.Errors) != 0 || !slices.Equal(listed(), odd) {
 		t.Errorf("DeleteObjects: errors %v, left %q", out.Errors, listed())
@@ -69,7 +74,9 @@ func TestVersionsOfABucketWithObjectLockCannotBeSuspended(t *testing.T) {
 		in.ObjectLockEnabledForBucket = aws.Bool(locked)
 		_, err := c.CreateBucket(t.Context(), in)
 		must(t, err)
-		for _, status := range []types.BucketVersioningStatus{types.BucketVersioningStatusEnabled, types.BucketVersioningStatusSuspended} {
+		for _, status := range []types.BucketVersioningStatus{
+			types.BucketVersioningStatusEnabled, types.BucketVersioningStatusSuspended,
+		} {
 			_, err := c.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
 				Bucket: in.Bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: status},
 			})

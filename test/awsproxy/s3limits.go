@@ -75,7 +75,8 @@ func origins(x *exchange) *reply {
 		for most, list := range [][]string{rule.Exposed, append(rule.Origins, rule.Headers...)} {
 			for _, text := range list {
 				if strings.Count(text, "*") > most {
-					return x.fail(http.StatusBadRequest, "InvalidRequest", text+" can not have more than "+strconv.Itoa(most)+" wildcard.")
+					return x.fail(http.StatusBadRequest, "InvalidRequest", text+" can not have more than "+
+						strconv.Itoa(most)+" wildcard.")
 				}
 			}
 		}

@@ -76,7 +76,8 @@ func pageOfBuckets(x *exchange) (size int, after string, refusal *reply) {
 	if v := x.query.Get("max-buckets"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 || n > maxBuckets {
-			return 0, "", x.fail(http.StatusBadRequest, "InvalidArgument", "Argument max-buckets must be an integer between 1 and 10000")
+			return 0, "", x.fail(http.StatusBadRequest, "InvalidArgument", "Argument max-buckets must be an integer "+
+				"between 1 and 10000")
 		}
 		size = n
 	}

@@ -13,23 +13,35 @@ var s3Actions = map[string]string{
 	"ListObjects": "ListBucket", "ListObjectsV2": "ListBucket", "HeadBucket": "ListBucket",
 	"ListObjectVersions": "ListBucketVersions", "ListMultipartUploads": "ListBucketMultipartUploads",
 	"DeleteBucketTagging": "PutBucketTagging",
-	"GetBucketEncryption": "GetEncryptionConfiguration", "PutBucketEncryption": "PutEncryptionConfiguration", "DeleteBucketEncryption": "PutEncryptionConfiguration",
-	"GetPublicAccessBlock": "GetBucketPublicAccessBlock", "PutPublicAccessBlock": "PutBucketPublicAccessBlock", "DeletePublicAccessBlock": "PutBucketPublicAccessBlock",
-	"GetBucketLifecycleConfiguration": "GetLifecycleConfiguration", "PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
-	"DeleteBucketLifecycle": "PutLifecycleConfiguration",
-	"GetBucketCors":         "GetBucketCORS", "PutBucketCors": "PutBucketCORS", "DeleteBucketCors": "PutBucketCORS",
-	"GetBucketAccelerateConfiguration": "GetAccelerateConfiguration", "PutBucketAccelerateConfiguration": "PutAccelerateConfiguration",
-	"GetBucketNotificationConfiguration": "GetBucketNotification", "PutBucketNotificationConfiguration": "PutBucketNotification",
-	"GetObjectLockConfiguration": "GetBucketObjectLockConfiguration", "PutObjectLockConfiguration": "PutBucketObjectLockConfiguration",
-	"GetBucketReplication": "GetReplicationConfiguration", "PutBucketReplication": "PutReplicationConfiguration", "DeleteBucketReplication": "PutReplicationConfiguration",
-	"DeleteBucketOwnershipControls": "PutBucketOwnershipControls",
+	"GetBucketEncryption": "GetEncryptionConfiguration", "PutBucketEncryption": "PutEncryptionConfiguration",
+	"DeleteBucketEncryption": "PutEncryptionConfiguration",
+	"GetPublicAccessBlock":   "GetBucketPublicAccessBlock", "PutPublicAccessBlock": "PutBucketPublicAccessBlock",
+	"DeletePublicAccessBlock":         "PutBucketPublicAccessBlock",
+	"GetBucketLifecycleConfiguration": "GetLifecycleConfiguration",
+	"PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
+	"DeleteBucketLifecycle":           "PutLifecycleConfiguration",
+	"GetBucketCors":                   "GetBucketCORS", "PutBucketCors": "PutBucketCORS",
+	"DeleteBucketCors":                   "PutBucketCORS",
+	"GetBucketAccelerateConfiguration":   "GetAccelerateConfiguration",
+	"PutBucketAccelerateConfiguration":   "PutAccelerateConfiguration",
+	"GetBucketNotificationConfiguration": "GetBucketNotification",
+	"PutBucketNotificationConfiguration": "PutBucketNotification",
+	"GetObjectLockConfiguration":         "GetBucketObjectLockConfiguration",
+	"PutObjectLockConfiguration":         "PutBucketObjectLockConfiguration",
+	"GetBucketReplication":               "GetReplicationConfiguration",
+	"PutBucketReplication":               "PutReplicationConfiguration",
+	"DeleteBucketReplication":            "PutReplicationConfiguration",
+	"DeleteBucketOwnershipControls":      "PutBucketOwnershipControls",
 }
 
 // sameS3Actions are the operations on buckets whose actions have the same name.
 var sameS3Actions = map[string]bool{
-	"DeleteBucket": true, "GetBucketTagging": true, "PutBucketTagging": true, "GetBucketVersioning": true, "PutBucketVersioning": true,
-	"GetBucketLocation": true, "GetBucketAcl": true, "PutBucketAcl": true, "GetBucketPolicy": true, "PutBucketPolicy": true, "DeleteBucketPolicy": true,
-	"GetBucketPolicyStatus": true, "GetBucketOwnershipControls": true, "PutBucketOwnershipControls": true, "GetBucketLogging": true, "PutBucketLogging": true,
+	"DeleteBucket": true, "GetBucketTagging": true, "PutBucketTagging": true, "GetBucketVersioning": true,
+	"PutBucketVersioning": true,
+	"GetBucketLocation":   true, "GetBucketAcl": true, "PutBucketAcl": true, "GetBucketPolicy": true,
+	"PutBucketPolicy": true, "DeleteBucketPolicy": true,
+	"GetBucketPolicyStatus": true, "GetBucketOwnershipControls": true, "PutBucketOwnershipControls": true,
+	"GetBucketLogging": true, "PutBucketLogging": true,
 	"GetBucketAbac": true, "PutBucketAbac": true, "GetBucketRequestPayment": true, "GetBucketWebsite": true,
 }
 
@@ -153,7 +165,10 @@ func (p *Proxy) deleteAllowed(ctx context.Context, x *exchange, next forward) (*
 			allowed.Objects = append(allowed.Objects, o)
 			continue
 		}
-		one, err := xml.Marshal(refusedObject{Key: o.Key, VersionID: o.VersionID, Code: "AccessDenied", Message: n.message(x, d.Because())})
+		one, err := xml.Marshal(refusedObject{
+			Key: o.Key, VersionID: o.VersionID, Code: "AccessDenied",
+			Message: n.message(x, d.Because()),
+		})
 		if err != nil {
 			return nil, err
 		}

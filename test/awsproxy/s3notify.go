@@ -132,9 +132,11 @@ func checkTogether(x *exchange, rules []notificationRule) *reply {
 				return x.invalidArgument("Same ID used for multiple configurations. IDs must be unique.")
 			case !shareEvent(a.Events, b.Events) || !overlap(a, b):
 			case filtered:
-				return x.invalidArgument("Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules if the prefixes are overlapping for the same event type.")
+				return x.invalidArgument("Configuration is ambiguously defined. Cannot have overlapping suffixes in " +
+					"two rules if the prefixes are overlapping for the same event type.")
 			default:
-				return x.invalidArgument("Configurations overlap. Configurations on the same bucket cannot share a common event type.")
+				return x.invalidArgument("Configurations overlap. Configurations on the same bucket cannot share a " +
+					"common event type.")
 			}
 		}
 	}
@@ -171,7 +173,8 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 		id := splitARN(to)
 		switch {
 		case id.region != facts.region:
-			return x.invalidArgument("The notification destination service region is not valid for the bucket location constraint"), nil
+			return x.invalidArgument("The notification destination service region is not valid for the bucket " +
+				"location constraint"), nil
 		case strings.HasSuffix(id.resource, ".fifo"): // "Supported event destinations" of S3's guide
 			return x.invalidDestination(to, "S3 does not support FIFO queues and topics as destinations"), nil
 		case skip:
@@ -195,5 +198,6 @@ func (x *exchange) invalidDestination(arn, why string) *reply {
 	return xmlReply(http.StatusBadRequest,
 		"<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination "+
 			"configurations</Message>"+
-			"<ArgumentName1>%s</ArgumentName1><ArgumentValue1>%s</ArgumentValue1><RequestId/><HostId/></Error>", arn, why)
+			"<ArgumentName1>%s</ArgumentName1><ArgumentValue1>%s</ArgumentValue1><RequestId/><HostId/></Error>", arn,
+		why)
 }

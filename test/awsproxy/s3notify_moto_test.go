@@ -17,7 +17,8 @@ const toS3 = `"Effect":"Allow","Principal":{"Service":"s3.amazonaws.com"},"Actio
 
 // fromBucket returns the conditions that S3's guide recommends for a bucket of account one.
 func fromBucket(bucket string) string {
-	return `"ArnLike":{"aws:SourceArn":"arn:aws:s3:::` + bucket + `"},"StringEquals":{"aws:SourceAccount":"` + accountOne + `"}`
+	return `"ArnLike":{"aws:SourceArn":"arn:aws:s3:::` + bucket + `"},"StringEquals":{"aws:SourceAccount":"` +
+		accountOne + `"}`
 }
 
 // rule returns a rule that notifies a queue; parts are a prefix and a suffix.
@@ -35,7 +36,9 @@ func rule(id, queue string, event s3types.Event, parts ...string) s3types.QueueC
 	return r
 }
 
-func (w *world) putRules(t *testing.T, bucket string, change func(*s3.PutBucketNotificationConfigurationInput), rules ...s3types.QueueConfiguration) error {
+func (w *world) putRules(t *testing.T, bucket string, change func(*s3.PutBucketNotificationConfigurationInput),
+	rules ...s3types.QueueConfiguration,
+) error {
 	t.Helper()
 	in := &s3.PutBucketNotificationConfigurationInput{
 		Bucket:                    &bucket,
@@ -96,7 +99,8 @@ func TestDestinationsAreValidated(t *testing.T) {
 		t.Run(name, func(t *testing.T) { wantInvalidArgument(t, err, tc.message) })
 	}
 	must(t, w.putRules(t, bucket, nil, rule("", open, "s3:ObjectCreated:*")))
-	if got := w.received(t, keyOne, url); len(got) != 2 || !strings.Contains(got[0], `"Event": "s3:TestEvent"`) || !strings.Contains(got[0], bucket) {
+	if got := w.received(t, keyOne, url); len(got) != 2 || !strings.Contains(got[0], `"Event": "s3:TestEvent"`) ||
+		!strings.Contains(got[0], bucket) {
 		t.Errorf("received %q, want a test event for each time", got)
 	}
 	must(t, w.putRules(t, bucket,
@@ -184,7 +188,10 @@ func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 		}, rule("q", a, "s3:ObjectCreated:*", "in/", ".jpg"))
 	}
 	wantCode(t, both(), "InvalidArgument") // the policy that SNS gives a new topic does not allow S3
-	must(t, w.setTopic(t, topic, policyOf(on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"s3.amazonaws.com"}`, 1), topic, fromBucket(bucket)))))
+	must(
+		t, w.setTopic(t, topic, policyOf(
+			on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"s3.amazonaws.com"}`, 1),
+				topic, fromBucket(bucket)))))
 	must(t, both())
 	got, err := c.GetBucketNotificationConfiguration(t.Context(),
 		&s3.GetBucketNotificationConfigurationInput{Bucket: &bucket})
@@ -238,7 +245,10 @@ func TestEventsArriveWhereTheyAreLetIn(t *testing.T) {
 	bucket, other := create(t, c, "eu-west-1"), create(t, c, "eu-west-1")
 	url, queue := w.openQueue(t, bucket)
 	topic := w.topic(t)
-	must(t, w.setTopic(t, topic, policyOf(on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"s3.amazonaws.com"}`, 1), topic, fromBucket(bucket)))))
+	must(
+		t, w.setTopic(t, topic, policyOf(
+			on(strings.Replace(publish, `{"AWS":"*"}`, `{"Service":"s3.amazonaws.com"}`, 1),
+				topic, fromBucket(bucket)))))
 	heardURL, heard := w.queue(t, keyOne)
 	w.subscribe(t, topic, heard)
 	must(t, w.setQueue(t, keyOne, heardURL, map[string]string{"Policy": policyOf(on(toSNS, heard))}))
@@ -318,7 +328,10 @@ func TestEventsOfVersions(t *testing.T) {
 	_, err = c.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: key, VersionId: made.VersionId})
 	must(t, err)
 	got := strings.Join(w.received(t, keyOne, url), "\n")
-	for _, part := range []string{"ObjectRemoved:DeleteMarkerCreated", *marked.VersionId, `"ObjectRemoved:Delete"`, *made.VersionId, `"ownerIdentity"`, `"sequencer"`} {
+	for _, part := range []string{
+		"ObjectRemoved:DeleteMarkerCreated", *marked.VersionId, `"ObjectRemoved:Delete"`,
+		*made.VersionId, `"ownerIdentity"`, `"sequencer"`,
+	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in\n%s", part, got)
 		}

@@ -52,7 +52,9 @@ func objectNeeds(x *exchange, object string) ([]need, error) {
 		}
 		all = append(all, get)
 	}
-	for header, action := range map[string]string{"X-Amz-Tagging": "s3:PutObjectTagging", "X-Amz-Acl": "s3:PutObjectAcl"} {
+	for header, action := range map[string]string{
+		"X-Amz-Tagging": "s3:PutObjectTagging", "X-Amz-Acl": "s3:PutObjectAcl",
+	} {
 		if x.in.Header.Get(header) != "" {
 			all = append(all, need{action: action, resource: object})
 		}
@@ -63,7 +65,10 @@ func objectNeeds(x *exchange, object string) ([]need, error) {
 // listingFacts returns the values of the condition keys of a listing of objects.
 func listingFacts(x *exchange) facts {
 	f := facts{}
-	for parameter, key := range map[string]string{"prefix": "s3:prefix", "delimiter": "s3:delimiter", "max-keys": "s3:max-keys"} {
+	for parameter, key := range map[string]string{
+		"prefix": "s3:prefix", "delimiter": "s3:delimiter",
+		"max-keys": "s3:max-keys",
+	} {
 		if x.query.Has(parameter) {
 			f.with(key, x.query.Get(parameter))
 		}

@@ -67,7 +67,8 @@ func (s S3Server) check(x *exchange) *reply {
 	if s.Lacks == "" || s.Lacks != x.call.Operation {
 		return nil
 	}
-	return x.fail(http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality that is not implemented")
+	return x.fail(http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality that is "+
+		"not implemented")
 }
 
 // denies reports whether the call has no access to a bucket of the owner: it is another account's, or the caller

@@ -49,7 +49,9 @@ func TestAServerThatKnowsAnotherOwner(t *testing.T) {
 	c := w.s3(keyOne, "eu-west-1")
 	bucket := create(t, c, "eu-west-1", "team", "a")
 	defer w.ServeBucket(bucket, awsproxy.S3Server{Owner: "root"})()
-	_, err := c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket, ExpectedBucketOwner: aws.String(accountOne)})
+	_, err := c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{
+		Bucket: &bucket, ExpectedBucketOwner: aws.String(accountOne),
+	})
 	wantCode(t, err, "AccessDenied")
 	if got := tagsOf(t, c, bucket); got["team"] != "a" {
 		t.Errorf("tags %v", got)

@@ -39,7 +39,8 @@ var services = map[string]service{
 	},
 	"rds": {
 		about: []string{"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
-		short: after(":"), items: []string{"DBInstances", "DBSnapshots"}, lists: []string{"DescribeDBInstances"}, size: "MaxRecords",
+		short: after(":"), items: []string{"DBInstances", "DBSnapshots"}, lists: []string{"DescribeDBInstances"},
+		size:      "MaxRecords",
 		newStrict: func(_ Options, p *Proxy) strict { return p.databases.around },
 	},
 	"ec2": {
@@ -58,7 +59,8 @@ var services = map[string]service{
 	},
 	"elasticloadbalancing": {
 		about: []string{
-			"RuleArn", "RuleArns", "ListenerArn", "ListenerArns", "TargetGroupArn", "TargetGroupArns", "LoadBalancerArn", "LoadBalancerArns",
+			"RuleArn", "RuleArns", "ListenerArn", "ListenerArns", "TargetGroupArn", "TargetGroupArns",
+			"LoadBalancerArn", "LoadBalancerArns",
 			"ResourceArns", "Name", "Names",
 		},
 		items:     []string{"LoadBalancers", "TargetGroups", "Listeners", "Rules", "Certificates"},

@@ -79,7 +79,9 @@ type snsEntry struct {
 }
 
 // ask makes a call on the proxy's own behalf; found is false if the resource does not exist.
-func (s *snsService) ask(ctx context.Context, x *exchange, operation, parameter, arn string) (answer snsAnswer, found bool, err error) {
+func (s *snsService) ask(ctx context.Context, x *exchange, operation, parameter, arn string) (
+	answer snsAnswer, found bool, err error,
+) {
 	r, err := s.upstream.ask(ctx, question{
 		service: "sns", region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
@@ -103,13 +105,15 @@ func (s *snsService) create(ctx context.Context, x *exchange) (*reply, error) {
 	}
 	given := pairs(x.form, "Tags.member.%d.Key", "Tags.member.%d.Value")
 	if len(given) > 0 && (len(given) != len(tags) || differs(given, tags)) {
-		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Tags Reason: Topic already exists with different tags"), nil
+		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Tags Reason: Topic already "+
+			"exists with different tags"), nil
 	}
 	if have, _, err = s.ask(ctx, x, "GetTopicAttributes", "TopicArn", topic); err != nil {
 		return nil, err
 	}
 	if differs(attributesOf(x), entries(have.Topic)) {
-		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: Topic already exists with different attributes"), nil
+		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: Topic "+
+			"already exists with different attributes"), nil
 	}
 	return nil, nil
 }
@@ -131,7 +135,9 @@ func nested(filter string) bool {
 
 func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error) {
 	if given := attributesOf(x); given["FilterPolicyScope"] != "MessageBody" && nested(given["FilterPolicy"]) {
-		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: FilterPolicy: Filter policy scope MessageAttributes does not support nested filter policy"), nil
+		return x.fail(http.StatusBadRequest, "InvalidParameter",
+			"Invalid parameter: Attributes Reason: FilterPolicy: Filter policy scope MessageAttributes does not "+
+				"support nested filter policy"), nil
 	}
 	if x.form.Get("Protocol") == "sqs" { // a queue of another account has to confirm
 		if err := s.proxy.open(ctx, x, topicSender(x.form.Get("TopicArn")), x.form.Get("Endpoint")); err != nil {
@@ -151,7 +157,8 @@ func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error)
 			return nil, err
 		}
 		if differs(attributesOf(x), entries(have.Subscription)) {
-			return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: Subscription already exists with different attributes"), nil
+			return x.fail(http.StatusBadRequest, "InvalidParameter",
+				"Invalid parameter: Attributes Reason: Subscription already exists with different attributes"), nil
 		}
 	}
 	return nil, nil
@@ -176,7 +183,8 @@ func (s *snsService) page(ctx context.Context, x *exchange, next forward) (*repl
 	for _, arn := range page.Topics[:size] {
 		members.WriteString("<member><TopicArn>" + escapeXML(arn) + "</TopicArn></member>")
 	}
-	r.body = []byte("<ListTopicsResponse><ListTopicsResult><Topics>" + members.String() + "</Topics><NextToken>" + strconv.Itoa(before+size) +
+	r.body = []byte("<ListTopicsResponse><ListTopicsResult><Topics>" + members.String() + "</Topics><NextToken>" +
+		strconv.Itoa(before+size) +
 		"</NextToken></ListTopicsResult><ResponseMetadata><RequestId/></ResponseMetadata></ListTopicsResponse>")
 	r.header.Del("Content-Length")
 	return r, nil

@@ -20,7 +20,10 @@ func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 	w := newWorld(t)
 	c := w.sns(keyOne)
 	name := unique(t)
-	in := &sns.CreateTopicInput{Name: &name, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("first")}}, Attributes: map[string]string{"DisplayName": "One"}}
+	in := &sns.CreateTopicInput{
+		Name: &name, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("first")}},
+		Attributes: map[string]string{"DisplayName": "One"},
+	}
 	first, err := c.CreateTopic(t.Context(), in)
 	must(t, err)
 	again, err := c.CreateTopic(t.Context(), in)
@@ -37,7 +40,9 @@ func TestATopicIsNotCreatedTwiceInTwoWays(t *testing.T) {
 	in.Tags = nil
 	_, err = c.CreateTopic(t.Context(), in)
 	must(t, err)
-	_, err = c.SetTopicAttributes(t.Context(), &sns.SetTopicAttributesInput{TopicArn: first.TopicArn, AttributeName: aws.String("Policy"), AttributeValue: aws.String("{")})
+	_, err = c.SetTopicAttributes(t.Context(), &sns.SetTopicAttributesInput{
+		TopicArn: first.TopicArn, AttributeName: aws.String("Policy"), AttributeValue: aws.String("{"),
+	})
 	wantCode(t, err, "InvalidParameter")
 	if n := len(w.Calls(awsproxy.To("sns"), awsproxy.About(name))); n != 6 {
 		t.Errorf("%d calls about the topic, want 6", n)
@@ -52,7 +57,8 @@ func TestARefusedFilterMakesNoSubscription(t *testing.T) {
 	out, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
 	must(t, err)
 	_, err = c.Subscribe(t.Context(), &sns.SubscribeInput{
-		TopicArn: out.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:eu-west-1:111111111111:orders"),
+		TopicArn: out.TopicArn, Protocol: aws.String("sqs"),
+		Endpoint:   aws.String("arn:aws:sqs:eu-west-1:111111111111:orders"),
 		Attributes: map[string]string{"FilterPolicy": `{"a":{"b":["c"]}}`},
 	})
 	wantCode(t, err, "InvalidParameter")
@@ -69,8 +75,10 @@ func TestASubscriptionKeepsItsAttributes(t *testing.T) {
 	out, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(unique(t))})
 	must(t, err)
 	in := &sns.SubscribeInput{
-		TopicArn: out.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:eu-west-1:111111111111:orders"),
-		Attributes: map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"a":["b"]}`}, ReturnSubscriptionArn: true,
+		TopicArn: out.TopicArn, Protocol: aws.String("sqs"),
+		Endpoint:              aws.String("arn:aws:sqs:eu-west-1:111111111111:orders"),
+		Attributes:            map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"a":["b"]}`},
+		ReturnSubscriptionArn: true,
 	}
 	first, err := c.Subscribe(t.Context(), in)
 	must(t, err)

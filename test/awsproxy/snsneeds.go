@@ -36,7 +36,10 @@ func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 		return nil, unknownOperation(x)
 	}
 	n.tags = func(ctx context.Context) (map[string]string, bool, error) {
-		return formTagsOf(ctx, up, x, "sns", url.Values{"Action": {"ListTagsForResource"}, "Version": {"2010-03-31"}, "ResourceArn": {n.resource}})
+		return formTagsOf(ctx, up, x, "sns", url.Values{
+			"Action": {"ListTagsForResource"}, "Version": {"2010-03-31"},
+			"ResourceArn": {n.resource},
+		})
 	}
 	if x.call.Operation == "CreateTopic" && x.form.Has("Tags.member.1.Key") {
 		tagging := n
@@ -53,7 +56,9 @@ func formTags(form url.Values, prefix string) map[string]string {
 
 // formTagsOf asks a service with the query protocol for the tags of a resource; found is false if the service
 // refuses.
-func formTagsOf(ctx context.Context, up *upstream, x *exchange, service string, form url.Values) (tags map[string]string, found bool, err error) {
+func formTagsOf(ctx context.Context, up *upstream, x *exchange, service string, form url.Values) (
+	tags map[string]string, found bool, err error,
+) {
 	r, err := up.askForm(ctx, x, service, form)
 	if err != nil || r.status != http.StatusOK {
 		return nil, false, r.broken(err)

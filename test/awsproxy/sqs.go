@@ -111,8 +111,11 @@ func (s *sqsService) exists(ctx context.Context, x *exchange) (bool, error) {
 	}
 	r, err := s.upstream.ask(ctx, question{
 		service: "sqs", region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
-		header: map[string]string{"X-Amz-Target": "AmazonSQS.GetQueueUrl", "Content-Type": "application/x-amz-json-1.0"},
-		body:   string(body),
+		header: map[string]string{
+			"X-Amz-Target": "AmazonSQS.GetQueueUrl",
+			"Content-Type": "application/x-amz-json-1.0",
+		},
+		body: string(body),
 	})
 	if err != nil {
 		return false, err

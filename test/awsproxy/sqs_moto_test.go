@@ -20,7 +20,10 @@ func TestCreateQueueOnceMoreKeepsTags(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(keyOne, "eu-west-1")
 	name := unique(t)
-	in := &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "first"}, Attributes: map[string]string{"DelaySeconds": "3"}}
+	in := &sqs.CreateQueueInput{
+		QueueName: &name, Tags: map[string]string{"team": "first"},
+		Attributes: map[string]string{"DelaySeconds": "3"},
+	}
 	first, err := c.CreateQueue(t.Context(), in)
 	must(t, err)
 	in.Tags = map[string]string{"team": "second"}
@@ -68,10 +71,15 @@ func TestTheRedriveAllowPolicyIsRemembered(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(keyOne, "eu-west-1")
 	name, attribute := unique(t), "RedriveAllowPolicy"
-	out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{attribute: `{"redrivePermission":"denyAll"}`}})
+	out, err := c.CreateQueue(
+		t.Context(), &sqs.CreateQueueInput{
+			QueueName: &name, Attributes: map[string]string{attribute: `{"redrivePermission":"denyAll"}`},
+		})
 	must(t, err)
 	read := func() string {
-		got, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: out.QueueUrl, AttributeNames: []types.QueueAttributeName{"All"}})
+		got, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+			QueueUrl: out.QueueUrl, AttributeNames: []types.QueueAttributeName{"All"},
+		})
 		must(t, err)
 		if got.Attributes["VisibilityTimeout"] != "30" {
 			t.Errorf("the other attributes are lost: %v", got.Attributes)
@@ -81,7 +89,9 @@ func TestTheRedriveAllowPolicyIsRemembered(t *testing.T) {
 	if got := read(); got != `{"redrivePermission":"denyAll"}` {
 		t.Errorf("after creation %q", got)
 	}
-	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: out.QueueUrl, Attributes: map[string]string{attribute: ""}})
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
+		QueueUrl: out.QueueUrl, Attributes: map[string]string{attribute: ""},
+	})
 	must(t, err)
 	if got := read(); got != "" {
 		t.Errorf("after its removal %q", got)
@@ -107,7 +117,9 @@ func TestTheRedriveAllowPolicyIsObeyed(t *testing.T) {
 	wantCode(t, err, "InvalidParameterValue")
 	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &source, Attributes: redrive})
 	must(t, err)
-	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: out.QueueUrl, Attributes: map[string]string{"RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`}})
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
+		QueueUrl: out.QueueUrl, Attributes: map[string]string{"RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`},
+	})
 	must(t, err)
 	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
 		QueueUrl:   made.QueueUrl,
@@ -159,13 +171,17 @@ func TestListQueuesPages(t *testing.T) {
 func TestADeadLetterQueueThatIsNotThereIsAnInvalidValue(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(keyOne, "eu-west-1")
-	nowhere := map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:111111111111:nowhere","maxReceiveCount":3}`}
+	nowhere := map[string]string{
+		"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:111111111111:nowhere","maxReceiveCount":3}`,
+	}
 	name := unique(t)
 	_, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: nowhere})
 	wantCode(t, err, "InvalidParameterValue")
 	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
 	must(t, err)
-	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl, Attributes: nowhere})
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
+		QueueUrl: made.QueueUrl, Attributes: nowhere,
+	})
 	wantCode(t, err, "InvalidParameterValue")
 }
 
@@ -175,9 +191,15 @@ func TestDroppedAttributesAreAcceptedAndNotKept(t *testing.T) {
 	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
 	must(t, err)
 	set := func(delay, timeout string) map[string]string {
-		_, err := c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl, Attributes: map[string]string{"DelaySeconds": delay, "VisibilityTimeout": timeout}})
+		_, err := c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
+			QueueUrl: made.QueueUrl, Attributes: map[string]string{
+				"DelaySeconds": delay, "VisibilityTimeout": timeout,
+			},
+		})
 		must(t, err)
-		got, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: made.QueueUrl, AttributeNames: []types.QueueAttributeName{"All"}})
+		got, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+			QueueUrl: made.QueueUrl, AttributeNames: []types.QueueAttributeName{"All"},
+		})
 		must(t, err)
 		return got.Attributes
 	}

@@ -61,7 +61,8 @@ func deadLetters(x *exchange) func(*reply, error) (*reply, error) {
 		}
 		given, _ := x.json["Attributes"].(map[string]any)
 		return x.fail(http.StatusBadRequest, "InvalidParameterValue", fmt.Sprintf(
-			"Value %v for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.", given["RedrivePolicy"])).
+			"Value %v for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.",
+			given["RedrivePolicy"])).
 			queryCode(x, "InvalidParameterValue"), nil
 	}
 }

@@ -42,7 +42,10 @@ func (s *sqsService) delay(ctx context.Context, x *exchange, queue string) error
 	}
 	r, err := s.upstream.ask(ctx, question{
 		service: "sqs", region: x.call.Region, account: x.account(), method: http.MethodPost, path: "/",
-		header: map[string]string{"X-Amz-Target": "AmazonSQS.GetQueueAttributes", "Content-Type": "application/x-amz-json-1.0"}, body: string(body),
+		header: map[string]string{
+			"X-Amz-Target": "AmazonSQS.GetQueueAttributes",
+			"Content-Type": "application/x-amz-json-1.0",
+		}, body: string(body),
 	})
 	if err != nil || r.status != http.StatusOK {
 		return err

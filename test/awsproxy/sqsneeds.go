@@ -24,7 +24,8 @@ func sqsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	n := need{action: "sqs:" + x.call.Operation, resource: resource, facts: facts{}}
 	n.tags = func(ctx context.Context) (map[string]string, bool, error) { return queueTags(ctx, up, x, name) }
 	switch x.call.Operation {
-	case "GetQueueUrl", "GetQueueAttributes", "SetQueueAttributes", "ListQueueTags", "DeleteQueue", "SendMessage", "ReceiveMessage", "DeleteMessage",
+	case "GetQueueUrl", "GetQueueAttributes", "SetQueueAttributes", "ListQueueTags", "DeleteQueue", "SendMessage",
+		"ReceiveMessage", "DeleteMessage",
 		"ChangeMessageVisibility", "PurgeQueue":
 	case "SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch":
 		n.action = strings.TrimSuffix(n.action, "Batch") // one permission covers both
@@ -67,7 +68,9 @@ func queueTags(ctx context.Context, up *upstream, x *exchange, name string) (map
 }
 
 // askJSON calls a service with a JSON protocol; found is false if the service refuses.
-func (u *upstream) askJSON(ctx context.Context, x *exchange, service, target string, input, answer any) (found bool, err error) {
+func (u *upstream) askJSON(ctx context.Context, x *exchange, service, target string, input, answer any) (
+	found bool, err error,
+) {
 	body, err := json.Marshal(input)
 	if err != nil {
 		return false, err

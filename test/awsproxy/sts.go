@@ -32,7 +32,8 @@ func (s stsService) ends(told time.Time) time.Time {
 
 func (s stsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.form.Has("PolicyArns.member.1.arn") {
-		return x.fail(http.StatusNotImplemented, "NotImplemented", "the proxy knows no session policies by ARN: send the document"), nil
+		return x.fail(http.StatusNotImplemented, "NotImplemented", "the proxy knows no session policies by ARN: send "+
+			"the document"), nil
 	}
 	var policy *iam.Policy
 	if text := x.form.Get("Policy"); text != "" {
@@ -41,8 +42,8 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 			return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", err.Error()), nil
 		}
 		if utf8.RuneCountInString(text) > sessionPolicyLimit {
-			return x.fail(http.StatusBadRequest, "ValidationError", "1 validation error detected: Value at 'policy' failed to satisfy constraint: "+
-				"Member must have length less than or equal to 2048"), nil
+			return x.fail(http.StatusBadRequest, "ValidationError", "1 validation error detected: Value at 'policy' "+
+				"failed to satisfy constraint: Member must have length less than or equal to 2048"), nil
 		}
 	}
 	role, refusal, err := s.admit(ctx, x)
@@ -70,7 +71,10 @@ func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply
 		refusal, err := s.webIdentity(ctx, x, role)
 		return role, refusal, err
 	}
-	a := assumption{action: "sts:AssumeRole", tags: sessionTags(x.form), who: identities(x.caller, partition(x.call.Region), x.call.Account), facts: facts{}}
+	a := assumption{
+		action: "sts:AssumeRole", tags: sessionTags(x.form),
+		who: identities(x.caller, partition(x.call.Region), x.call.Account), facts: facts{},
+	}
 	a.facts.with("sts:RoleSessionName", x.form.Get("RoleSessionName")).with("aws:PrincipalAccount", x.call.Account)
 	if id := x.form.Get("ExternalId"); id != "" {
 		a.facts.with("sts:ExternalId", id)
@@ -83,7 +87,8 @@ func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply
 	if ok || err != nil {
 		return role, nil, err
 	}
-	return role, x.fail(http.StatusForbidden, "AccessDenied", "User: "+who+" is not authorized to perform: sts:AssumeRole on resource: "+role.arn), nil
+	return role, x.fail(http.StatusForbidden, "AccessDenied", "User: "+who+" is not authorized to perform: "+
+		"sts:AssumeRole on resource: "+role.arn), nil
 }
 
 // note records the sessions in a response.
@@ -140,7 +145,10 @@ func readSessions(body []byte) ([]madeSession, error) {
 	for _, result := range made.Results {
 		c := result.Credentials
 		if c.AccessKeyID != "" && !c.Expiration.IsZero() {
-			all = append(all, madeSession{result.User.Arn, c.AccessKeyID, c.SecretAccessKey, c.SessionToken, c.Expiration})
+			all = append(all, madeSession{
+				result.User.Arn, c.AccessKeyID, c.SecretAccessKey, c.SessionToken,
+				c.Expiration,
+			})
 		}
 	}
 	return all, nil

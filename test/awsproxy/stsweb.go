@@ -70,10 +70,12 @@ func readClaims(token string) (claims webClaims, ok bool) {
 func (s stsService) webIdentity(ctx context.Context, x *exchange, role *storedRole) (*reply, error) {
 	claims, ok := readClaims(x.form.Get("WebIdentityToken"))
 	if !ok {
-		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "The ID Token provided is not a valid JWT. (You may see this error if you sent an Access Token)"), nil
+		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "The ID Token provided is not a valid JWT. (You "+
+			"may see this error if you sent an Access Token)"), nil
 	}
 	if at, err := claims.Expires.Int64(); err == nil && !s.proxy.now().Before(time.Unix(at, 0)) {
-		return x.fail(http.StatusBadRequest, "ExpiredTokenException", "Token expired: current date/time must be before the expiration date/time"), nil
+		return x.fail(http.StatusBadRequest, "ExpiredTokenException", "Token expired: current date/time must be "+
+			"before the expiration date/time"), nil
 	}
 	id, _ := readRoleARN(role.arn)
 	provider := strings.TrimPrefix(claims.Issuer, "https://")
@@ -86,12 +88,17 @@ func (s stsService) webIdentity(ctx context.Context, x *exchange, role *storedRo
 	case err != nil:
 		return nil, err
 	case !found:
-		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "No OpenIDConnect provider found in your account for "+claims.Issuer), nil
+		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "No OpenIDConnect provider found in your "+
+			"account for "+claims.Issuer), nil
 	case !slices.ContainsFunc(claims.Audience, func(a string) bool { return slices.Contains(answer.Clients, a) }):
 		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "Incorrect token audience"), nil
 	}
-	a := assumption{action: "sts:AssumeRoleWithWebIdentity", who: []iam.Principal{{Kind: "Federated", Name: arn}}, tags: sessionTags(x.form), facts: facts{}}
-	a.facts.with(provider+":sub", claims.Subject).with(provider+":aud", claims.Audience...).with("sts:RoleSessionName", x.form.Get("RoleSessionName"))
+	a := assumption{
+		action: "sts:AssumeRoleWithWebIdentity", who: []iam.Principal{{Kind: "Federated", Name: arn}},
+		tags: sessionTags(x.form), facts: facts{},
+	}
+	a.facts.with(provider+":sub", claims.Subject).with(provider+":aud", claims.Audience...).with(
+		"sts:RoleSessionName", x.form.Get("RoleSessionName"))
 	if _, ok, err := role.trusted(a); ok || err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 // trustKeys are the condition keys that have values when a role is assumed, in addition to those of a web identity's
 // provider.
 var trustKeys = iam.Keys{
-	"sts:ExternalId", "sts:RoleSessionName", "sts:TransitiveTagKeys", "aws:SourceArn", "aws:SourceAccount", "aws:RequestTag/", "aws:TagKeys",
+	"sts:ExternalId", "sts:RoleSessionName", "sts:TransitiveTagKeys", "aws:SourceArn", "aws:SourceAccount",
+	"aws:RequestTag/", "aws:TagKeys",
 	"aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalTag/", "aws:PrincipalType", "aws:CurrentTime",
 }
 

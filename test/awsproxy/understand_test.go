@@ -12,7 +12,8 @@ func understood(t *testing.T, service, method, target, body string, header ...st
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if service != "" {
-		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=KEY/20260101/eu-west-1/"+service+"/aws4_request, SignedHeaders=host, Signature=0")
+		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=KEY/20260101/eu-west-1/"+service+
+			"/aws4_request, SignedHeaders=host, Signature=0")
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -121,7 +122,8 @@ func TestRoute53Operations(t *testing.T) {
 func TestEKSOperations(t *testing.T) {
 	const body = `{"namespace":"shop","serviceAccount":"web"}`
 	for target, want := range map[string]string{
-		"POST /clusters/main/pod-identity-associations":                    "CreatePodIdentityAssociation main,shop/web w",
+		"POST /clusters/main/pod-identity-associations": "CreatePodIdentityAssociation " +
+			"main,shop/web w",
 		"GET /clusters/main/pod-identity-associations":                     "ListPodIdentityAssociations main r",
 		"GET /clusters/main/pod-identity-associations?nextToken=x":         "ListPodIdentityAssociations main r+",
 		"GET /clusters/main/pod-identity-associations/a-1":                 "DescribePodIdentityAssociation a-1 r",
@@ -165,9 +167,12 @@ func TestQueryAndJSONOperations(t *testing.T) {
 }
 
 func TestPresignedURLsAreUnderstood(t *testing.T) {
-	r := httptest.NewRequest("GET", "/b/k?X-Amz-Credential=KEY%2F20260101%2Feu-west-1%2Fs3%2Faws4_request&X-Amz-Date=20260101T000000Z&X-Amz-Expires=60&X-Amz-Security-Token=t", nil)
+	r := httptest.NewRequest(
+		"GET",
+		"/b/k?X-Amz-Credential=KEY%2F20260101%2Feu-west-1%2Fs3%2Faws4_request&X-Amz-Date=20260101T000000Z&X-Amz-Expires=60&X-Amz-Security-Token=t", nil)
 	s := readScope(r)
-	if s.key != "KEY" || s.region != "eu-west-1" || s.service != "s3" || !s.token || s.valid.Seconds() != 60 || s.signed.Year() != 2026 {
+	if s.key != "KEY" || s.region != "eu-west-1" || s.service != "s3" || !s.token || s.valid.Seconds() != 60 ||
+		s.signed.Year() != 2026 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -125,7 +125,8 @@ func (u *upstream) ask(ctx context.Context, q question) (*reply, error) {
 		req.Header.Set(accountHeader, q.account)
 	}
 	req.Header.Set("Authorization", fmt.Sprintf(
-		"AWS4-HMAC-SHA256 Credential=%s/20200101/%s/%s/aws4_request, SignedHeaders=host, Signature=0", key, q.region, q.service))
+		"AWS4-HMAC-SHA256 Credential=%s/20200101/%s/%s/aws4_request, SignedHeaders=host, Signature=0", key, q.region,
+		q.service))
 	r, err := u.do(req)
 	if err != nil {
 		return nil, err
@@ -151,7 +152,10 @@ func (u *upstream) do(req *http.Request) (*reply, error) {
 }
 
 func removeHopByHop(h http.Header) {
-	for _, k := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
+	for _, k := range []string{
+		"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade",
+	} {
 		h.Del(k)
 	}
 }

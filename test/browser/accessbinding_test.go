@@ -28,7 +28,8 @@ func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	gives(`{"spec":{"workloadIdentity":{"mode":"PodIdentity","clusterName":"` + stack.ClusterName + `","boundaryARN":"` + stack.BoundaryARN(stack.AccountID) + `"}}}`)
+	gives(`{"spec":{"workloadIdentity":{"mode":"PodIdentity","clusterName":"` + stack.ClusterName +
+		`","boundaryARN":"` + stack.BoundaryARN(stack.AccountID) + `"}}}`)
 
 	hands := &corev1.ServiceAccount{}
 	hands.Namespace, hands.Name = "payments", "worker"
@@ -53,7 +54,8 @@ func TestAPermissionIsRequestedInTheBrowser(t *testing.T) {
 	x.await(`#body`, "portico-pods-payments-") // the permissions take effect some seconds later
 	x.await(`#status`, "Ready")
 	x.every("detail-accessbindings")
-	gives(`{"spec":{"workloadIdentity":{"oidcProviderARN":"` + stack.OIDCProviderARN(stack.AccountID) + `"}}}`) // an edit triggers a check of the account
+	// an edit triggers a check of the account
+	gives(`{"spec":{"workloadIdentity":{"oidcProviderARN":"` + stack.OIDCProviderARN(stack.AccountID) + `"}}}`)
 	adminSeesRights(t, c)
 	x.discards("accessbindings", "worker")
 	gives(`{"spec":{"workloadIdentity":null}}`)
@@ -78,7 +80,8 @@ func adminSeesRights(t *testing.T, c client.Client) {
 			t.Error(err)
 		}
 	})
-	bound := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"resources":[{"kind":"SQSQueue","name":"orders","access":"Read"}]}}`))
+	bound := client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec":{"resources":[{"kind":"SQSQueue","name":"orders","access":"Read"}]}}`))
 	if err := c.Patch(t.Context(), worker, bound); err != nil {
 		t.Fatal(err)
 	}

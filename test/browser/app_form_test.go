@@ -18,7 +18,8 @@ const askApp = "/teams/payments/new/webapps"
 func (x *tab) adds(list, input string) {
 	x.t.Helper()
 	add := `button[value="add ` + list + `"]`
-	_ = eval[bool](x, `(document.querySelector('`+add+`').scrollIntoView({block: "center"}), true)`) // away from the bar at the bottom
+	// away from the bar at the bottom
+	_ = eval[bool](x, `(document.querySelector('`+add+`').scrollIntoView({block: "center"}), true)`)
 	x.click(add)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="` + input + `"]`)))
 }

@@ -60,7 +60,8 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.posts(`#scale button`)
 	x.await(`.bars`, "3 of 3")
 	x.fill(`#replicas`, "11")
-	_ = eval[bool](x, `(f => { f.noValidate = true; f.requestSubmit(); return true })(document.querySelector("#scale"))`)
+	_ = eval[bool](
+		x, `(f => { f.noValidate = true; f.requestSubmit(); return true })(document.querySelector("#scale"))`)
 	x.await(`#replicas-why`, "Use 10 or less")
 	x.await(`#live`, "Live") // the stream has begun, and the refusal is still shown
 	if got := eval[string](x, `document.getElementById("replicas").value`); got != "11" {
@@ -69,7 +70,8 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.every("app-refused")
 	_ = eval[bool](x, `(document.querySelector(".logo").focus(), true)`)
 
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"registry.example.com/broken-crash:2.0.0"}}`))
+	patch := client.RawPatch("application/merge-patch+json",
+		[]byte(`{"spec":{"image":"registry.example.com/broken-crash:2.0.0"}}`))
 	if err := c.Patch(t.Context(), app, patch); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,9 @@ func TestWhatWasEnteredIsThereAfterBack(t *testing.T) {
 	x.awaitValue("spec.env[0].value", "worth-LOG_LEVEL")
 	x.click(`button[value="yaml"]`)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`#yaml`)))
-	_ = eval[bool](x, `(() => { const y = document.querySelector("#yaml"); y.value = y.value.replace("name: back", "name: backwards"); y.dispatchEvent(new Event("input", {bubbles: true})); return true })()`)
+	_ = eval[bool](
+		x,
+		`(() => { const y = document.querySelector("#yaml"); y.value = y.value.replace("name: back", "name: backwards"); y.dispatchEvent(new Event("input", {bubbles: true})); return true })()`)
 	x.reviews("Looks good.")
 	x.back()
 	x.awaitTrue(`document.querySelector("#yaml").value.includes("name: backwards")`)
@@ -111,5 +113,6 @@ func TestWithoutScriptsTheReviewLeadsBackToTheForm(t *testing.T) {
 	x.click(`.go button[value="review"]`)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`pre.diff`)))
 	x.click(`.go button[value="form"]`)
-	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.bucketName"][value="payments-plain-1"]`)), chromedp.WaitVisible(chromedp.CSS(`[name="metadata.name"][value="plain"]`)))
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.bucketName"][value="payments-plain-1"]`)),
+		chromedp.WaitVisible(chromedp.CSS(`[name="metadata.name"][value="plain"]`)))
 }

@@ -52,10 +52,14 @@ func TestADatabaseUserIsRequestedInTheBrowser(t *testing.T) {
 // readyDatabase creates a database with a real server behind it, and waits until it is Ready.
 func readyDatabase(t *testing.T, c client.Client) (name string) {
 	t.Helper()
-	i := &v1alpha1.RDSInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-db"}, Spec: v1alpha1.RDSInstanceSpec{
-		AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}}, Engine: "postgres", DBInstanceClass: "db.t4g.micro",
-		AllocatedStorage: 20, MasterUsername: "owner", DBName: "shop",
-	}}
+	i := &v1alpha1.RDSInstance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "shop-db"},
+		Spec: v1alpha1.RDSInstanceSpec{
+			AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}}, Engine: "postgres",
+			DBInstanceClass:  "db.t4g.micro",
+			AllocatedStorage: 20, MasterUsername: "owner", DBName: "shop",
+		},
+	}
 	i.Spec.SkipFinalSnapshot = true
 	if err := c.Create(t.Context(), i); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ func TestEveryTabOfAResource(t *testing.T) {
 	x.signIn("payments-dev", "payments")
 	bucket := x.request("tabs", "payments-tabs-1", "Enabled")
 	for tab, words := range map[string]string{
-		"objects": "arn:aws:s3:::payments-tabs-1", "conditions": "Ready", "activity": "Ready for the first time", "yaml": "Change it over REST",
+		"objects": "arn:aws:s3:::payments-tabs-1", "conditions": "Ready", "activity": "Ready for the first time",
+		"yaml": "Change it over REST",
 	} {
 		x.click(`#tabs a[href$="tab=` + tab + `"]`)
 		x.await(`#body`, words)
@@ -29,7 +30,8 @@ func TestEveryTabOfAResource(t *testing.T) {
 	other.goTo(s3one + "tabs")
 	other.click(`#buttons a[href*="?like="]`)
 	other.awaitPath(ask)
-	if got := eval[string](other, `document.querySelector('[name="spec.versioning"]').value + document.querySelector('[name="spec.bucketName"]').value`); got != "Suspended" {
+	if got := eval[string](other,
+		`document.querySelector('[name="spec.versioning"]').value + document.querySelector('[name="spec.bucketName"]').value`); got != "Suspended" {
 		t.Errorf("another one like it begins with %q", got)
 	}
 	x.deletes("tabs", bucket)

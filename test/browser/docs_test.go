@@ -25,7 +25,10 @@ func TestDocumentationIsRead(t *testing.T) {
 	x.click(`.who a`)
 	x.awaitAt("/docs/kinds/s3bucket")
 	x.await(`.prose h1`, "S3Bucket")
-	for _, page := range []string{"/docs/kinds/s3bucket", "/docs/user-guide", "/docs/reasons", "/docs/metrics", "/docs/rest-reference", "/docs/authorization"} {
+	for _, page := range []string{
+		"/docs/kinds/s3bucket", "/docs/user-guide", "/docs/reasons", "/docs/metrics",
+		"/docs/rest-reference", "/docs/authorization",
+	} {
 		x.goTo(page)
 		x.axe(page)
 		x.do(chromedp.EmulateViewport(390, 844))

@@ -64,7 +64,9 @@ func TestAnEditIsReviewedAndApplied(t *testing.T) {
 	x.edits("edited")
 	x.click(`button[value="yaml"]`)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`#yaml`)))
-	_ = eval[bool](x, `(() => { const y = document.querySelector("#yaml"); y.value = y.value.replace("metadata:", "metadata:\n  labels: {team: ledger}"); return true })()`)
+	_ = eval[bool](
+		x,
+		`(() => { const y = document.querySelector("#yaml"); y.value = y.value.replace("metadata:", "metadata:\n  labels: {team: ledger}"); return true })()`)
 	x.reviews("Looks good.")
 	x.await(`pre.diff .plus`, "labels")
 	x.applies("edited")

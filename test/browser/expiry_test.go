@@ -91,7 +91,9 @@ func TestNamesAreAskedForAgain(t *testing.T) {
 	x.goTo(askApp)
 	x.adds("spec.env", "spec.env[0].name")
 	x.click(`#f-spec-env-0-valueFrom > summary`)
-	_ = eval[bool](x, `(() => { const f = fetch; window.answers = 0; window.fetch = (...a) => f(...a).finally(() => setTimeout(() => { answers++ }, 300)); return true })()`)
+	_ = eval[bool](
+		x,
+		`(() => { const f = fetch; window.answers = 0; window.fetch = (...a) => f(...a).finally(() => setTimeout(() => { answers++ }, 300)); return true })()`)
 	asks := func(answers string) {
 		x.click(`[name="spec.env[0].name"]`)
 		x.click(`[name="` + named + `"]`)
@@ -121,7 +123,8 @@ func TestNamesAreAskedForAgain(t *testing.T) {
 // few seconds.
 func (x *tab) awaitTheEnd() {
 	x.t.Helper()
-	for began := time.Now(); !strings.Contains(x.text(`main h1`), "Your session has ended"); time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); !strings.Contains(x.text(`main h1`), "Your session has ended"); time.Sleep(
+		100 * time.Millisecond) {
 		if time.Since(began) > time.Minute+patience {
 			x.t.Fatalf("at %s the session goes on:\n%s", x.where(), x.body())
 		}

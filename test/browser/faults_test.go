@@ -78,7 +78,9 @@ func pagesOver(t *testing.T, c pages.Cluster) string {
 	r := chi.NewRouter()
 	r.Use(auth.Record(log, time.Now, nil), auth.SecurityHeaders, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r.WithContext(auth.WithIdentity(r.Context(), auth.Identity{Username: "oidc:payments-dev", Name: "Developer of team payments"})))
+			next.ServeHTTP(w, r.WithContext(
+				auth.WithIdentity(r.Context(),
+					auth.Identity{Username: "oidc:payments-dev", Name: "Developer of team payments"})))
 		})
 	})
 	r.Get(portal.AssetsPath+"*", web.Assets)

@@ -38,7 +38,8 @@ func TestFormsHelpWhileTyping(t *testing.T) {
 func (x *tab) hidesWhatNothingCallsFor() {
 	x.t.Helper()
 	const algorithm = "spec.encryption.algorithm"
-	keyID, bucketKey := chromedp.CSS(`[name="spec.encryption.kmsKeyID"]`), chromedp.CSS(`[name="spec.encryption.bucketKeyEnabled"]`)
+	keyID, bucketKey := chromedp.CSS(`[name="spec.encryption.kmsKeyID"]`),
+		chromedp.CSS(`[name="spec.encryption.bucketKeyEnabled"]`)
 	x.goTo(ask)
 	x.do(chromedp.WaitNotVisible(keyID), chromedp.WaitNotVisible(bucketKey))
 	x.choose(algorithm, "aws:kms")
@@ -90,7 +91,8 @@ func (x *tab) copies() {
 		x.t.Errorf("the clipboard holds %q, want %q", got, text)
 	}
 	x.click(button) // while it still says Copied
-	later := eval[string](x, `new Promise(done => setTimeout(() => done(document.querySelector('`+button+`').textContent), 3000))`)
+	later := eval[string](x, `new Promise(done => setTimeout(() => done(document.querySelector('`+button+
+		`').textContent), 3000))`)
 	if later != "Copy" { // the page's timers of two seconds have ended
 		x.t.Errorf("the button says %q for good", later)
 	}
@@ -109,7 +111,8 @@ func (x *tab) clipboard(is cdp.PermissionSetting) {
 	defer cancel()
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		_, err := chromedp.CallBrowser(ctx, cdp.SetPermission, cdp.SetPermissionParams{
-			Permission: &cdp.PermissionDescriptor{Name: name}, Setting: is, BrowserContextID: chromedp.FromContext(x.ctx).BrowserContextID,
+			Permission: &cdp.PermissionDescriptor{Name: name}, Setting: is, BrowserContextID: chromedp.FromContext(
+				x.ctx).BrowserContextID,
 		})
 		x.must(err)
 	}
@@ -119,8 +122,11 @@ func (x *tab) clipboard(is cdp.PermissionSetting) {
 // keys.
 func published(t *testing.T, plural, name string) (secret string, keys []string) {
 	t.Helper()
-	objects := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource(plural)).Namespace("payments")
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": stack.Provider}}}}
+	objects := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource(plural)).Namespace(
+		"payments")
+	obj := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": stack.Provider}}},
+	}
 	obj.SetAPIVersion(v1alpha1.GroupVersion.String())
 	obj.SetKind(map[string]string{"s3buckets": "S3Bucket", "sqsqueues": "SQSQueue"}[plural])
 	obj.SetName(name)

@@ -53,7 +53,9 @@ func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	admin.goTo("/admin/grants")
 	admin.await(`#platform`, "payments")
 	admin.every("admin-grants")
-	for _, keeps := range []struct{ tab, kind string }{{"pool", "poolgateways"}, {"claims", "domainclaims"}, {"grants", "hostnamegrants"}} {
+	for _, keeps := range []struct{ tab, kind string }{{"pool", "poolgateways"}, {"claims", "domainclaims"}, {
+		"grants", "hostnamegrants",
+	}} {
 		admin.goTo("/admin/" + keeps.tab)
 		admin.click(`#platform a[href*="/` + keeps.kind + `/"]`)
 		admin.await(`#tabs`, "Status details")
@@ -79,7 +81,8 @@ func (x *tab) describesHostname(name, hostname string) {
 	x.await(`#f-spec-hostname-check`, "Not granted")
 	x.await(`#f-spec-hostname-check`, "is not below payments."+stack.Domain)
 	x.every("hostname-not-granted")
-	_ = eval[bool](x, `(document.querySelector('[name="spec.hostname"]').value = "", true)`) // fill does not remove what was typed
+	// fill does not remove what was typed
+	_ = eval[bool](x, `(document.querySelector('[name="spec.hostname"]').value = "", true)`)
 	x.fill(`[name="spec.hostname"]`, hostname)
 	x.await(`#f-spec-hostname-check`, hostname+" is free")
 	x.every("hostname-free")

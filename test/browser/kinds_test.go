@@ -21,8 +21,9 @@ import (
 // elsewhere are the kinds that need more than their sample to become Ready, with the test that requests one in the
 // browser.
 var elsewhere = map[string]string{
-	"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter", "DatabaseUser": "TestADatabaseUserIsRequestedInTheBrowser",
-	"AccessBinding": "TestAPermissionIsRequestedInTheBrowser",
+	"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter",
+	"DatabaseUser":           "TestADatabaseUserIsRequestedInTheBrowser",
+	"AccessBinding":          "TestAPermissionIsRequestedInTheBrowser",
 }
 
 // requested returns the CRDs of the kinds that teams request.

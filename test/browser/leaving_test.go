@@ -33,7 +33,8 @@ func TestAnEditOfWhatIsBeingDeletedTellsTheTruth(t *testing.T) {
 	x.await(`main`, "limbo is being deleted. An edit does not cancel that.")
 	x.choose("spec.deletionPolicy", "Retain")
 	x.reviews("Looks good.")
-	x.await(`main`, "limbo is being deleted, and an edit does not cancel that. Applied, this decides at once what happens:")
+	x.await(`main`, "limbo is being deleted, and an edit does not cancel that. Applied, this decides at once what "+
+		"happens:")
 	x.await(`main`, bucket+" and its data stay.")
 	x.await(`main`, "limbo disappears from Portico and from the cluster at once.")
 	if text := x.text(`main`); strings.Contains(text, "Nothing changes now") {
@@ -53,7 +54,8 @@ func put(t *testing.T, bucket, key string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if _, err := outside().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("x")}); err != nil {
+	if _, err := outside().PutObject(
+		ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("x")}); err != nil {
 		t.Fatalf("storing %s in %s: %v", key, bucket, err)
 	}
 }
@@ -78,9 +80,11 @@ func TestADeletionIsCalledOff(t *testing.T) {
 	if _, err := outside().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key}); err != nil {
 		t.Errorf("what was in the bucket is gone: %v", err)
 	}
-	apps := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("webapps")).Namespace("payments")
+	apps := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("webapps")).Namespace(
+		"payments")
 	app := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"image": "registry.example.com/shop:1.0", "bindings": []any{map[string]any{"kind": "S3Bucket", "name": "rescued"}},
+		"image":    "registry.example.com/shop:1.0",
+		"bindings": []any{map[string]any{"kind": "S3Bucket", "name": "rescued"}},
 	}}}
 	app.SetAPIVersion(v1alpha1.GroupVersion.String())
 	app.SetKind("WebApp")

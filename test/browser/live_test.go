@@ -37,7 +37,9 @@ func TestFiltersKeepThePage(t *testing.T) {
 	if got := eval[string](x, `document.activeElement.name`); got != "q" {
 		t.Errorf("the focus is on %q", got)
 	}
-	if got := eval[string](x, `document.querySelector("[hx-sse\\:connect]").getAttribute("hx-sse:connect")`); !strings.HasSuffix(got, "live?q=filter-two") {
+	if got := eval[string](x,
+		`document.querySelector("[hx-sse\\:connect]").getAttribute("hx-sse:connect")`); !strings.HasSuffix(got,
+		"live?q=filter-two") {
 		t.Errorf("the stream asks for %s", got)
 	}
 	asker := open(t)
@@ -69,7 +71,8 @@ func TestHiddenTabsFollowNothing(t *testing.T) {
 // hidden makes the page believe that its tab is hidden, or visible: in headless Chromium every tab is visible.
 func (x *tab) hidden(is bool) {
 	x.t.Helper()
-	_ = eval[bool](x, fmt.Sprintf(`Object.defineProperty(document, "hidden", {configurable: true, value: %t}); document.dispatchEvent(new Event("visibilitychange"))`, is))
+	_ = eval[bool](x, fmt.Sprintf(
+		`Object.defineProperty(document, "hidden", {configurable: true, value: %t}); document.dispatchEvent(new Event("visibilitychange"))`, is))
 }
 
 // TestStreamsEndWithTheSession signs out in one tab, and checks that another tab of the same browser leaves its page.
@@ -135,7 +138,8 @@ func (x *tab) follows(path string, many int) (release func()) {
 // awaitGone waits until no element matches.
 func (x *tab) awaitGone(selector string) {
 	x.t.Helper()
-	for began := time.Now(); eval[bool](x, `!!document.querySelector(`+quote(selector)+`)`); time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); eval[bool](x, `!!document.querySelector(`+quote(selector)+`)`); time.Sleep(
+		50 * time.Millisecond) {
 		if time.Since(began) > patience {
 			x.t.Fatalf("%s is still there:\n%s", selector, x.body())
 		}

@@ -36,7 +36,10 @@ func lookedAt(address string) {
 }
 
 // notPages are paths that pages fetch or that redirect, which nobody sees.
-var notPages = []string{views.SwitchPath, "/live", "/_live", "/check", "/names/secrets", "/offers/{kind}/{field}", "/download", "/scale", "/rollback", "/members"}
+var notPages = []string{
+	views.SwitchPath, "/live", "/_live", "/check", "/names/secrets", "/offers/{kind}/{field}",
+	"/download", "/scale", "/rollback", "/members",
+}
 
 // neverLookedAt returns the patterns of the portal's pages that no test has checked. Each admin tab, and the form and
 // the page of each kind, count separately.
@@ -47,7 +50,10 @@ func neverLookedAt() ([]string, error) {
 	}
 	r := chi.NewRouter()
 	pages.New(nil, pages.Reach{}, slog.New(slog.DiscardHandler)).Routes(r)
-	for _, path := range []string{auth.SignInPath, auth.SignedOutPath, views.APIDocsPath, views.APIDocsPath + "/{part}", views.DocsPath, views.DocsPath + "/kinds/{kind}"} {
+	for _, path := range []string{
+		auth.SignInPath, auth.SignedOutPath, views.APIDocsPath, views.APIDocsPath + "/{part}",
+		views.DocsPath, views.DocsPath + "/kinds/{kind}",
+	} {
 		r.Get(path, http.NotFound)
 	}
 	var seen, never []string
@@ -56,7 +62,9 @@ func neverLookedAt() ([]string, error) {
 	}
 	err = chi.Walk(r, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		page := strings.TrimSuffix(pattern, "/")
-		if method != http.MethodGet || page == "" || slices.ContainsFunc(notPages, func(end string) bool { return strings.HasSuffix(page, end) }) {
+		if method != http.MethodGet || page == "" || slices.ContainsFunc(notPages, func(end string) bool {
+			return strings.HasSuffix(page, end)
+		}) {
 			return nil
 		}
 		for _, one := range variants(page, kinds) {

@@ -109,7 +109,8 @@ func (x *tab) axe(name string) {
 	if !eval[bool](x, `typeof axe === "object"`) {
 		_ = eval[bool](x, axe+`; true`)
 	}
-	found := eval[[]string](x, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r =>
+	found := eval[[]string](
+		x, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r =>
 		r.violations.map(v => v.id + ": " + v.help + "\n    " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " — " + (n.any[0] || n.all[0] || {message: ""}).message).join("\n    ")))`)
 	for _, f := range found {
 		x.t.Errorf("%s: %s", name, f)
@@ -150,7 +151,8 @@ func weigh(t *testing.T, address string) int {
 	}
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
+	if err != nil || res.StatusCode != http.StatusOK ||
+		!strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
 		t.Fatalf("%s: %d, %v, %q", address, res.StatusCode, err, res.Header.Get("Cache-Control"))
 	}
 	return len(b)

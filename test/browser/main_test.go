@@ -37,7 +37,8 @@ func run(m *testing.M) int {
 	began := time.Now()
 	world, err = stack.Start(context.Background(), stack.Options{
 		Root: root, Progress: os.Stderr,
-		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Operator | stack.Portal,
+		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes |
+			stack.AWS | stack.Dex | stack.Operator | stack.Portal,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)

@@ -16,7 +16,9 @@ import (
 func (x *tab) choices(input, value, label string) {
 	x.t.Helper()
 	x.click(input)
-	x.awaitTrue(fmt.Sprintf(`[...document.querySelector(%q).list.options].some((o) => o.value === %q && o.label.includes(%q))`, input, value, label))
+	x.awaitTrue(
+		fmt.Sprintf(`[...document.querySelector(%q).list.options].some((o) => o.value === %q && o.label.includes(%q))`,
+			input, value, label))
 }
 
 // The form offers what the AWS account has and the team can use, and a chosen value is added to a list.
@@ -25,14 +27,18 @@ func TestFormsOfferWhatTheAccountHas(t *testing.T) {
 	group, err := client.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{
 		GroupName: aws.String("web-servers"), Description: aws.String("of payments"),
 		TagSpecifications: []ec2types.TagSpecification{{
-			ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: []ec2types.Tag{{Key: aws.String("portico.dev/namespace"), Value: aws.String("payments")}},
+			ResourceType: ec2types.ResourceTypeSecurityGroup, Tags: []ec2types.Tag{
+				{Key: aws.String("portico.dev/namespace"), Value: aws.String("payments")},
+			},
 		}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := client.DeleteSecurityGroup(context.Background(), &ec2.DeleteSecurityGroupInput{GroupId: group.GroupId}); err != nil {
+		if _, err := client.DeleteSecurityGroup(context.Background(), &ec2.DeleteSecurityGroupInput{
+			GroupId: group.GroupId,
+		}); err != nil {
 			t.Log(err)
 		}
 	})

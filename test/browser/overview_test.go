@@ -34,7 +34,8 @@ func allowNoBuckets(t *testing.T) {
 		}
 	})
 	made.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
-	if _, err := quotas.UpdateStatus(t.Context(), made, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
+	if _, err := quotas.UpdateStatus(t.Context(), made, metav1.UpdateOptions{}); err != nil &&
+		!apierrors.IsConflict(err) {
 		t.Fatal(err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // TestAPickerNoticesWhatWasMadeInAnotherTab opens a form that offers no queue, and requests one in another tab. Back in
 // the first tab it can be chosen, and the entries are still there.
 func TestAPickerNoticesWhatWasMadeInAnotherTab(t *testing.T) {
-	const form, name, queue = "/teams/payments/new/sqsqueues", `[name="metadata.name"]`, `[name="spec.deadLetterQueue.targetRef.name"]`
+	const form, name, queue = "/teams/payments/new/sqsqueues", `[name="metadata.name"]`,
+		`[name="spec.deadLetterQueue.targetRef.name"]`
 	x := open(t)
 	x.signIn("payments-dev", "payments")
 	x.goTo(form)

@@ -20,7 +20,8 @@ func (x *tab) shot(name string) {
 	if dir == "" {
 		return
 	}
-	x.write(filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png"), page.CaptureScreenshotFormatPng)
+	x.write(filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png"),
+		page.CaptureScreenshotFormatPng)
 }
 
 // forDocs writes a screenshot of a page to the folder in PICTURES, if set: make screenshots does that for

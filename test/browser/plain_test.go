@@ -17,7 +17,8 @@ import (
 // scripts.
 func (x *tab) awaitAnew(selector, words string) {
 	x.t.Helper()
-	for began := time.Now(); !strings.Contains(x.text(selector), words) && time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); !strings.Contains(x.text(selector), words) && time.Since(began) < patience; time.Sleep(
+		100 * time.Millisecond) {
 		x.do(chromedp.Navigate(x.where()))
 	}
 	x.await(selector, words)

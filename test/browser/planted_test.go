@@ -44,7 +44,9 @@ func searched(tests func() int) (code int, err error) {
 func (x *tab) keep() {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
-	page, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.documentElement.outerHTML + JSON.stringify({...sessionStorage, ...localStorage})`))
+	page, err := chromedp.Run(
+		ctx, chromedp.Evaluate[string](
+			`document.documentElement.outerHTML + JSON.stringify({...sessionStorage, ...localStorage})`))
 	if err == nil { // otherwise the tab is between two pages, or closed
 		secrets.Write("pages", x.t.Name(), page)
 	}

@@ -29,7 +29,8 @@ func TestBadNameStandsBesideItsInput(t *testing.T) {
 	if got := eval[string](x, `document.querySelector('[name="spec.bucketName"]').value`); got != "Invoices_2026" {
 		t.Errorf("the input holds %q: what was typed is lost", got)
 	}
-	described := eval[string](x, `document.querySelector('[name="spec.bucketName"][aria-invalid="true"]').getAttribute("aria-describedby")`)
+	described := eval[string](
+		x, `document.querySelector('[name="spec.bucketName"][aria-invalid="true"]').getAttribute("aria-describedby")`)
 	if !strings.Contains(described, "f-spec-bucketName-error") {
 		t.Errorf("the input is described by %q", described)
 	}
@@ -69,12 +70,14 @@ func TestViewerMayOnlyLook(t *testing.T) {
 	x := open(t)
 	x.signIn("viewer", "payments")
 	x.await(`.head`, "Your role in payments can view, but not request.")
-	if got := eval[int](x, `document.querySelectorAll('.head a.btn:not([href$="/deleted"]), .asks a').length`); got > 0 {
+	if got := eval[int](
+		x, `document.querySelectorAll('.head a.btn:not([href$="/deleted"]), .asks a').length`); got > 0 {
 		t.Error("the list leads a viewer to what cannot be sent")
 	}
 	x.shot("list")
 	x.goTo(s3one + "looked-at")
-	x.await(`#buttons`, "Your role in payments can view this, but not change or delete it. Ask a developer of the team.")
+	x.await(`#buttons`, "Your role in payments can view this, but not change or delete it. Ask a developer of "+
+		"the team.")
 	x.await(`#live`, "Live")
 	x.every("viewer")
 	x.goTo("/teams/payments/catalog")
@@ -214,7 +217,8 @@ func (x *tab) asksForAccount(name string) {
 	x.must(err)
 	x.fill(`[name="metadata.name"]`, name)
 	for input, value := range map[string]string{
-		"region": "eu-west-1", "endpoint": endpoint, "accessKeyIDRef.name": stack.Provider, "accessKeyIDRef.key": "accessKeyID",
+		"region": "eu-west-1", "endpoint": endpoint, "accessKeyIDRef.name": stack.Provider,
+		"accessKeyIDRef.key":      "accessKeyID",
 		"secretAccessKeyRef.name": stack.Provider, "secretAccessKeyRef.key": "secretAccessKey",
 	} {
 		x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.`+input+`"]`), value))

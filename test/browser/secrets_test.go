@@ -26,12 +26,22 @@ const (
 // letsWrite gives payments-dev permission to set values and to read the named Secret, until the test ends.
 func letsWrite(t *testing.T, c client.Client, readable string) {
 	t.Helper()
-	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"}}
+	subjects := []rbacv1.Subject{
+		{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"},
+	}
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "payments", Name: name} }
 	for _, obj := range []client.Object{
-		&rbacv1.RoleBinding{ObjectMeta: meta("browser-secrets"), Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer"}},
-		&rbacv1.Role{ObjectMeta: meta("browser-password"), Rules: []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{readable}}}},
-		&rbacv1.RoleBinding{ObjectMeta: meta("browser-password"), Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "browser-password"}},
+		&rbacv1.RoleBinding{ObjectMeta: meta("browser-secrets"), Subjects: subjects, RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer",
+		}},
+		&rbacv1.Role{ObjectMeta: meta("browser-password"), Rules: []rbacv1.PolicyRule{
+			{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{
+				readable,
+			}},
+		}},
+		&rbacv1.RoleBinding{ObjectMeta: meta("browser-password"), Subjects: subjects, RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "browser-password",
+		}},
 	} {
 		if err := c.Create(t.Context(), obj); err != nil {
 			t.Fatal(err)
@@ -77,10 +87,17 @@ func TestValuesOfSecretsInTheBrowser(t *testing.T) {
 	secrets.Plant("the value that was typed", typedValue)
 	c := platform(t)
 	letsWrite(t, c, "none")
-	app := &v1alpha1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "secretive"}, Spec: v1alpha1.WebAppSpec{
-		Image: "registry.example.com/payments/shop:1.4.2",
-		Env:   []v1alpha1.WebAppEnv{{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "typed", Key: "token"}}}},
-	}}
+	app := &v1alpha1.WebApp{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "secretive"},
+		Spec: v1alpha1.WebAppSpec{
+			Image: "registry.example.com/payments/shop:1.4.2",
+			Env: []v1alpha1.WebAppEnv{
+				{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{
+					SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "typed", Key: "token"},
+				}},
+			},
+		},
+	}
 	if err := c.Create(t.Context(), app); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +188,8 @@ func TestThePasswordOfADatabaseIsShownOnce(t *testing.T) {
 	x.await(`h1`, "Show the master password of "+db+"?")
 	x.every("password-master")
 	x.click(`.go button`)
-	x.awaitTrue(`document.querySelector("#password").textContent.length > 12`) // await could add the page to the search, which would find the password
+	// await could add the page to the search, which would find the password
+	x.awaitTrue(`document.querySelector("#password").textContent.length > 12`)
 	x.every("password-shown")
 	password := eval[string](x, `document.querySelector("#password").textContent`)
 	secrets.Plant("the password that was shown", password)

@@ -102,7 +102,8 @@ func TestAPageOutlivesAnOutage(t *testing.T) {
 	x.must(portal.Stop())
 	x.await(`#live`, "Reconnecting")
 	x.every("outage")
-	buckets := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
+	buckets := dynamic.NewForConfigOrDie(world.Admin).Resource(
+		v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
 	x.must(erase(t.Context(), buckets, "outlived"))
 	x.must(portal.Start(context.WithoutCancel(t.Context())))
 	x.await(`#live`, "Live")

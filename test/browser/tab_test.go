@@ -64,7 +64,9 @@ func begin(x *tab, cancel context.CancelFunc) *tab {
 	}()
 	x.must(chromedp.Do(x.ctx, chromedp.EmulateViewport(1280, 900)))
 	// Emulate focus in each tab: Chromium can treat tabs behind others as hidden, and they would have no live updates.
-	_, err := chromedp.Call(x.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	_, err := chromedp.Call(x.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{
+		Enabled: true,
+	})
 	x.must(err)
 	x.t.Cleanup(func() {
 		if x.t.Failed() {
@@ -96,7 +98,8 @@ func (x *tab) hear(m chromedp.ConsoleMessage) {
 	if x.plain.Load() && strings.Contains(m.String()+m.Text, "callback is no longer runnable") {
 		return // the browser reports scripts that were waiting when scripts were switched off
 	}
-	bad := m.IsException() || m.Type == "error" || m.Source == "security" || strings.Contains(m.Text, "Content Security Policy")
+	bad := m.IsException() || m.Type == "error" || m.Source == "security" ||
+		strings.Contains(m.Text, "Content Security Policy")
 	if !bad {
 		return
 	}
@@ -110,7 +113,9 @@ func TestViolationsAreHeard(t *testing.T) {
 	x := open(t)
 	x.goTo(list)
 	x.await(`main`, "Sign in")
-	_ = eval[bool](x, `document.body.append(Object.assign(document.createElement("script"), {textContent: "window.broken = true"})), window.broken === true`)
+	_ = eval[bool](
+		x,
+		`document.body.append(Object.assign(document.createElement("script"), {textContent: "window.broken = true"})), window.broken === true`)
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		x.mu.Lock()
 		heard := x.problems
@@ -186,7 +191,8 @@ func (x *tab) click(selector string) {
 		if time.Since(began) > patience {
 			x.t.Fatalf("no click reaches %s, at %s:\n%s", selector, x.where(), x.body())
 		}
-		_ = eval[bool](x, fmt.Sprintf(`(document.querySelector(%q)?.scrollIntoView({block: "center"}), true)`, selector))
+		_ = eval[bool](x, fmt.Sprintf(`(document.querySelector(%q)?.scrollIntoView({block: "center"}), true)`,
+			selector))
 	}
 }
 
@@ -241,7 +247,8 @@ func (x *tab) await(selector, words string) {
 func (x *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
-	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(`(document.querySelector(%q) || {}).innerText || ""`, selector)))
+	s, err := chromedp.Run(ctx,
+		chromedp.Evaluate[string](fmt.Sprintf(`(document.querySelector(%q) || {}).innerText || ""`, selector)))
 	if err != nil {
 		return "" // between two pages
 	}
@@ -340,7 +347,10 @@ func (x *tab) theme(name string) {
 	ctx, cancel := x.bounded()
 	defer cancel()
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: name},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 	x.must(err)
 }
@@ -352,6 +362,8 @@ func (x *tab) scripts(on bool) {
 	defer cancel()
 	x.plain.Store(x.plain.Load() || !on)
 	x.mute.Store(!on)
-	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{
+		Value: !on,
+	})
 	x.must(err)
 }

@@ -30,8 +30,10 @@ type hand struct {
 
 func (h *hand) press(selector string) {
 	h.t.Helper()
-	h.do(chromedp.WaitVisible(chromedp.CSS(selector)))                                                        // not during a change of pages
-	_ = eval[bool](h.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // away from the bar at the bottom
+	// not during a change of pages
+	h.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+	// away from the bar at the bottom
+	_ = eval[bool](h.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`)
 	h.click(selector)
 	h.clicks++
 }
@@ -70,8 +72,10 @@ func TestAnAdminOnboardsATeam(t *testing.T) {
 	}
 	dev.requestsBucket()
 	ready := time.Now()
-	t.Logf("to a Ready team: %d clicks, %d fields; to the first Ready bucket: %d clicks, %d fields more", admin.clicks, admin.fields, dev.clicks, dev.fields)
-	t.Logf("a Ready team after %.1f s of a robot's time, with pictures taken on the way if asked for, a Ready bucket after %.1f s more", made.Sub(began).Seconds(), ready.Sub(made).Seconds())
+	t.Logf("to a Ready team: %d clicks, %d fields; to the first Ready bucket: %d clicks, %d fields more", admin.clicks,
+		admin.fields, dev.clicks, dev.fields)
+	t.Logf("a Ready team after %.1f s of a robot's time, with pictures taken on the way if asked for, a Ready bucket "+
+		"after %.1f s more", made.Sub(began).Seconds(), ready.Sub(made).Seconds())
 
 	admin.suspendsGrowth(dev)
 	admin.goTo("/teams/_platform/teams/growth")
@@ -89,7 +93,8 @@ func TestAnAdminOnboardsATeam(t *testing.T) {
 func (h *hand) isOfferedWhatIsAllowed() {
 	h.t.Helper()
 	all := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("teams"))
-	rules := []byte(`{"spec":{"guardrails":{"allowedEngines":[{"engine":"postgres"}]},"defaults":{"deletionPolicy":"Retain"}}}`)
+	rules := []byte(
+		`{"spec":{"guardrails":{"allowedEngines":[{"engine":"postgres"}]},"defaults":{"deletionPolicy":"Retain"}}}`)
 	if _, err := all.Patch(h.t.Context(), "growth", types.MergePatchType, rules, metav1.PatchOptions{}); err != nil {
 		h.t.Fatal(err)
 	}

@@ -89,7 +89,8 @@ func bucketsAs(t *testing.T, user string) dynamic.ResourceInterface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dynamic.NewForConfigOrDie(config).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
+	return dynamic.NewForConfigOrDie(config).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace(
+		"payments")
 }
 
 func request(t *testing.T, buckets dynamic.ResourceInterface, name, bucket string, annotations map[string]any) {
@@ -123,7 +124,8 @@ func remove(t *testing.T, buckets dynamic.ResourceInterface, name string) {
 
 func patch(t *testing.T, buckets dynamic.ResourceInterface, name, merge string) {
 	t.Helper()
-	if _, err := buckets.Patch(t.Context(), name, types.MergePatchType, []byte(merge), metav1.PatchOptions{}); err != nil {
+	if _, err := buckets.Patch(t.Context(), name, types.MergePatchType, []byte(merge),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -142,9 +144,10 @@ func takeName(t *testing.T, bucket string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if _, err := outside().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		LocationConstraint: stack.Region,
-	}}); err != nil {
+	if _, err := outside().CreateBucket(
+		ctx, &s3.CreateBucketInput{Bucket: &bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+			LocationConstraint: stack.Region,
+		}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +165,9 @@ func putObject(t *testing.T, bucket string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if _, err := outside().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("rows.csv"), Body: strings.NewReader("a,b")}); err != nil {
+	if _, err := outside().PutObject(
+		ctx, &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("rows.csv"), Body: strings.NewReader(
+			"a,b")}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -63,7 +63,8 @@ type walker struct {
 
 func (w *walker) presses(selector string) {
 	w.t.Helper()
-	_ = eval[bool](w.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // away from the bar at the bottom
+	// away from the bar at the bottom
+	_ = eval[bool](w.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`)
 	w.click(selector)
 	w.clicks++
 }
@@ -110,9 +111,11 @@ func TestWalk(t *testing.T) {
 	for _, e := range errands {
 		w := &walker{tab: x, plural: e.plural}
 		there, ready := w.walks(e)
-		table += fmt.Sprintf("%-28s %6d %6d %6.1f s %6.1f s\n", e.name, w.clicks, w.fields, there.Seconds(), ready.Seconds())
+		table += fmt.Sprintf("%-28s %6d %6d %6.1f s %6.1f s\n", e.name, w.clicks, w.fields, there.Seconds(),
+			ready.Seconds())
 		if w.clicks > e.clicks || w.fields > e.fields {
-			t.Errorf("%s takes %d clicks and %d fields, want at most %d and %d", e.name, w.clicks, w.fields, e.clicks, e.fields)
+			t.Errorf("%s takes %d clicks and %d fields, want at most %d and %d", e.name, w.clicks, w.fields, e.clicks,
+				e.fields)
 		}
 		clicks += w.clicks
 	}

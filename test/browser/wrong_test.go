@@ -57,8 +57,14 @@ func TestAFormSaysAllThatIsWrongAtOnce(t *testing.T) {
 		},
 		{
 			"ec2instances",
-			[]string{"Name: enter a name", "Instance name: enter a value", "Instance type: enter a value", "Image ID: name the image by exactly one of imageID and imageSSMParameter"},
-			map[string]string{"metadata.name": "worker", "spec.instanceName": "worker", "spec.instanceType": "t3.micro", "spec.imageID": "ami-0123456789abcdef0"},
+			[]string{
+				"Name: enter a name", "Instance name: enter a value", "Instance type: enter a value",
+				"Image ID: name the image by exactly one of imageID and imageSSMParameter",
+			},
+			map[string]string{
+				"metadata.name": "worker", "spec.instanceName": "worker", "spec.instanceType": "t3.micro",
+				"spec.imageID": "ami-0123456789abcdef0",
+			},
 		},
 	} {
 		x.goTo("/teams/payments/new/" + c.kind)
@@ -83,7 +89,8 @@ func TestAFormSaysAllThatIsWrongAtOnce(t *testing.T) {
 		x.do(chromedp.WaitVisible(chromedp.CSS(`[name^="` + add + `[0]"]:not([type=hidden])`)))
 	}
 	for name, value := range map[string]string{
-		"metadata.name": "My_Bucket", "spec.bucketName": "ab", "spec.lifecycleRules[0].expirationDays": "-1", "spec.tags[0].key": "aws:owner", "spec.tags[0].value": "me",
+		"metadata.name": "My_Bucket", "spec.bucketName": "ab", "spec.lifecycleRules[0].expirationDays": "-1",
+		"spec.tags[0].key": "aws:owner", "spec.tags[0].value": "me",
 	} {
 		x.do(chromedp.SetValue(chromedp.CSS(`[name="`+name+`"]`), value))
 	}

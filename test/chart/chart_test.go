@@ -86,7 +86,8 @@ func TestEveryObjectIsOurs(t *testing.T) {
 		}
 		for _, object := range documents(t, files[file]) {
 			seen++
-			if !strings.Contains(object, "kind: CustomResourceDefinition") && !strings.Contains(object, "app.kubernetes.io/name: portico") {
+			if !strings.Contains(object, "kind: CustomResourceDefinition") &&
+				!strings.Contains(object, "app.kubernetes.io/name: portico") {
 				t.Errorf("%s has an object without labels:\n%.300s", file, object)
 			}
 		}

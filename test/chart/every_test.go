@@ -66,7 +66,9 @@ func TestEachValueCanBeOdd(t *testing.T) {
 func light(t *testing.T, folder string) *chart.Chart {
 	t.Helper()
 	c := load(t, folder)
-	c.Files = slices.DeleteFunc(c.Files, func(f *common.File) bool { return strings.HasPrefix(f.Name, "files/policy/") })
+	c.Files = slices.DeleteFunc(c.Files, func(f *common.File) bool {
+		return strings.HasPrefix(f.Name, "files/policy/")
+	})
 	return c
 }
 

@@ -58,7 +58,8 @@ func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 		if condition, ok := attached[name]; !ok || condition != r.Condition {
 			t.Errorf("%s is made if %q, and attached if %q: %v", name, r.Condition, condition, ok)
 		}
-		if optional := strings.Contains(kind, "-"); (r.Condition != "") != optional || optional && !template.holdsByDefault(r.Condition) {
+		if optional := strings.Contains(kind, "-"); (r.Condition != "") != optional ||
+			optional && !template.holdsByDefault(r.Condition) {
 			t.Errorf("%s is made if %q", name, r.Condition)
 		}
 		size, err := json.Marshal(r.Properties.PolicyDocument)
@@ -83,7 +84,8 @@ func TestTheBoundaryOfPodsIsThatOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	template := readTemplate(t)
-	if got := template.Resources["PodsBoundary"]; !reflect.DeepEqual(got.Properties.PolicyDocument, want) || got.Properties.ManagedPolicyName != "portico-pods-boundary" {
+	if got := template.Resources["PodsBoundary"]; !reflect.DeepEqual(got.Properties.PolicyDocument, want) ||
+		got.Properties.ManagedPolicyName != "portico-pods-boundary" {
 		t.Errorf("PodsBoundary is %+v", got)
 	}
 	if _, ok := template.attached(t)["PodsBoundary"]; ok {
@@ -93,7 +95,9 @@ func TestTheBoundaryOfPodsIsThatOfTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"portico-pods-boundary"`, `file("${path.module}/../../../docs/iam/pods/boundary.json")`} {
+	for _, part := range []string{
+		`"portico-pods-boundary"`, `file("${path.module}/../../../docs/iam/pods/boundary.json")`,
+	} {
 		if !strings.Contains(string(module), part) {
 			t.Errorf("the module lacks %s", part)
 		}
@@ -192,10 +196,12 @@ func TestTerraformGrantsWhatTheDocsSay(t *testing.T) {
 		t.Errorf("granted by default: %v", granted)
 	}
 	strict := grants(t, blocks["locals"], offered, cty.False)
-	if i := slices.Index(granted, "s3bucket-chosen-names"); i < 0 || !slices.Equal(strict, slices.Delete(granted, i, i+1)) {
+	if i := slices.Index(granted, "s3bucket-chosen-names"); i < 0 ||
+		!slices.Equal(strict, slices.Delete(granted, i, i+1)) {
 		t.Errorf("granted without chosen names: %v", strict)
 	}
-	if queues := grants(t, blocks["locals"], cty.SetVal([]cty.Value{cty.StringVal("sqsqueue")}), cty.True); !slices.Equal(queues, []string{"sqsqueue"}) {
+	if queues := grants(t, blocks["locals"], cty.SetVal([]cty.Value{cty.StringVal("sqsqueue")}),
+		cty.True); !slices.Equal(queues, []string{"sqsqueue"}) {
 		t.Errorf("granted to who wants queues: %v", queues)
 	}
 	for name := range references(blocks) {
@@ -214,9 +220,11 @@ func grants(t *testing.T, locals *hclsyntax.Block, kinds, chosen cty.Value) []st
 			"path": cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal("../../config/aws/terraform")}),
 		},
 		Functions: map[string]function.Function{
-			"contains": stdlib.ContainsFunc, "concat": stdlib.ConcatFunc, "tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+			"contains": stdlib.ContainsFunc, "concat": stdlib.ConcatFunc,
+			"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
 			"file": function.New(&function.Spec{
-				Params: []function.Parameter{{Name: "path", Type: cty.String}}, Type: function.StaticReturnType(cty.String),
+				Params: []function.Parameter{{Name: "path", Type: cty.String}}, Type: function.StaticReturnType(
+					cty.String),
 				Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 					text, err := os.ReadFile(filepath.Clean(args[0].AsString()))
 					return cty.StringVal(string(text)), err

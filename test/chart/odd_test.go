@@ -45,7 +45,8 @@ var needed = []string{"portal.publicURL", "portal.oidc.issuerURL", "portal.oidc.
 // floats.
 func TestWholeNumbersAreWhole(t *testing.T) {
 	given := values(t, "minimal")
-	text := "operator: {settings: {workers: 1000000}, resources: {limits: {memory: 1073741824}}}\nportal: {settings: {max-streams: 20000000}}"
+	text := "operator: {settings: {workers: 1000000}, resources: {limits: {memory: 1073741824}}}\nportal: {settings: " +
+		"{max-streams: 20000000}}"
 	more := map[string]any{}
 	if err := yaml.Unmarshal([]byte(text), &more); err != nil {
 		t.Fatal(err)
@@ -57,7 +58,10 @@ func TestWholeNumbersAreWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(slices.Collect(maps.Values(files)), "\n")
-	for _, want := range []string{`PORTICO_WORKERS: "1000000"`, `PORTICO_MAX_STREAMS: "20000000"`, `value: "966367641"`} {
+	for _, want := range []string{
+		`PORTICO_WORKERS: "1000000"`, `PORTICO_MAX_STREAMS: "20000000"`,
+		`value: "966367641"`,
+	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("there is no %s", want)
 		}
@@ -74,7 +78,10 @@ func TestAValueThatIsEmptyOnPurposeIsHonoured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string][]string{"portal": {"--oidc-prefix=", "--oidc-confirm-prompt="}, "operator": {"--oidc-prefix="}} {
+	for file, want := range map[string][]string{
+		"portal":   {"--oidc-prefix=", "--oidc-confirm-prompt="},
+		"operator": {"--oidc-prefix="},
+	} {
 		got := deployed(t, files["portico/templates/"+file+".yaml"])
 		slices.Sort(want)
 		if slices.Sort(got); !slices.Equal(got, want) {
@@ -111,7 +118,9 @@ func TestNamesOfDigitsAreNames(t *testing.T) {
 	c := load(t, folder)
 	given := values(t, "production")
 	set(given, true, "namespace", "create")
-	files, err := renderAs(t, c, given, common.ReleaseOptions{Name: "42", Namespace: "007", Revision: 1, IsInstall: true})
+	files, err := renderAs(t, c, given, common.ReleaseOptions{
+		Name: "42", Namespace: "007", Revision: 1, IsInstall: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +183,9 @@ func TestTheHostIsInLowerCase(t *testing.T) {
 }
 
 // renderAs renders as the helm command does: without strict mode, so missing values are empty.
-func renderAs(t *testing.T, c *chart.Chart, values map[string]any, release common.ReleaseOptions) (map[string]string, error) {
+func renderAs(t *testing.T, c *chart.Chart, values map[string]any, release common.ReleaseOptions) (
+	map[string]string, error,
+) {
 	t.Helper()
 	capabilities := common.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = common.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}

@@ -36,8 +36,9 @@ var update = flag.Bool("update", false, "write what the charts render over what 
 func TestRenders(t *testing.T) {
 	whole := slices.DeleteFunc(render(t, "default"), isHook)
 	for values, golden := range map[string]string{
-		"minimal": "testdata/minimal.diff", "production": "testdata/production.diff", "air-gapped": "testdata/air-gapped.diff",
-		"default": installed, "config": "testdata/config.yaml",
+		"minimal": "testdata/minimal.diff", "production": "testdata/production.diff",
+		"air-gapped": "testdata/air-gapped.diff",
+		"default":    installed, "config": "testdata/config.yaml",
 	} {
 		t.Run(values, func(t *testing.T) {
 			got := header
@@ -161,7 +162,8 @@ func render(t *testing.T, name string) []string {
 }
 
 // ofHelm matches lines that are only for Helm, and the keys of maps that are empty without them.
-var ofHelm = regexp.MustCompile(`(?m)^ *(app\.kubernetes\.io/managed-by: Helm|helm\.sh/chart: .*|annotations:\n *helm\.sh/resource-policy: keep\b|helm\.sh/resource-policy: keep)\n`)
+var ofHelm = regexp.MustCompile(
+	`(?m)^ *(app\.kubernetes\.io/managed-by: Helm|helm\.sh/chart: .*|annotations:\n *helm\.sh/resource-policy: keep\b|helm\.sh/resource-policy: keep)\n`)
 
 // documents returns the objects of a file as Helm reads them, each in normalised form.
 func documents(t *testing.T, text string) []string {

@@ -99,7 +99,8 @@ func (c *Collector) InTrace(id, name string) []*tracev1.Span {
 // Children returns the direct children of a span.
 func (c *Collector) Children(of *tracev1.Span) []*tracev1.Span {
 	return c.all(func(s *tracev1.Span) bool {
-		return string(s.GetParentSpanId()) == string(of.GetSpanId()) && string(s.GetTraceId()) == string(of.GetTraceId())
+		return string(s.GetParentSpanId()) == string(of.GetSpanId()) && string(s.GetTraceId()) == string(
+			of.GetTraceId())
 	})
 }
 

@@ -31,7 +31,8 @@ var telling = []string{"ETag", "Location", "Warning", "WWW-Authenticate", "Retry
 // nowhere are the statuses that are valid without an operation in the document: for an unknown path or method, or a
 // request that is refused before it is routed.
 var nowhere = []int{
-	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnauthorized, http.StatusForbidden,
+	http.StatusTooManyRequests,
 	http.StatusServiceUnavailable,
 }
 
@@ -48,7 +49,8 @@ func (d *Document) Check(a Answer) error {
 		err = d.inside(a, p, op)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s answers %d, which is not as the OpenAPI document says: %w", a.Method, a.Path, a.Status, err)
+		return fmt.Errorf("%s %s answers %d, which is not as the OpenAPI document says: %w", a.Method, a.Path, a.Status,
+			err)
 	}
 	return nil
 }
@@ -79,7 +81,8 @@ func (d *Document) inside(a Answer, p path, op map[string]any) error {
 	}
 	kind := contentType(a.Header)
 	if member(member(response, "content"), kind) == nil {
-		return fmt.Errorf("the content type is %q, not one of %v", kind, slices.Sorted(maps.Keys(member(response, "content"))))
+		return fmt.Errorf("the content type is %q, not one of %v", kind,
+			slices.Sorted(maps.Keys(member(response, "content"))))
 	}
 	if kind != "application/json" && kind != problems {
 		return nil

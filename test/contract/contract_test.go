@@ -109,7 +109,10 @@ func TestAnswersThatTheDocumentDoesNotAnnounceAreFound(t *testing.T) {
 		{"no body", "GET", "/things/a", 200, with("Content-Type", plain, "ETag", "x"), ``, "no JSON"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			err := d.Check(Answer{Method: c.method, Path: c.path, Status: c.status, Header: c.header, Body: []byte(c.body)})
+			err := d.Check(Answer{
+				Method: c.method, Path: c.path, Status: c.status, Header: c.header,
+				Body: []byte(c.body),
+			})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -124,9 +127,10 @@ func TestTheTransportComplainsAndLetsAnswersPass(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	var complaints []string
-	client := &http.Client{Transport: read(t, []byte(small)).Transport("/api", server.Client().Transport, func(err error) {
-		complaints = append(complaints, err.Error())
-	})}
+	client := &http.Client{Transport: read(t, []byte(small)).Transport("/api", server.Client().Transport,
+		func(err error) {
+			complaints = append(complaints, err.Error())
+		})}
 	for _, path := range []string{"/page", "/api/openapi.json", "/api/things/a"} {
 		resp, err := client.Get(server.URL + path)
 		if err != nil {

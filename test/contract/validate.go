@@ -151,7 +151,8 @@ func (d *Document) operations() []error {
 			}
 			by[id] = where
 			if want, is := placeholders(p.template), inPath(op); !slices.Equal(want, is) {
-				faults = append(faults, fmt.Errorf("%s: the path has the parameters %v, the operation %v", where, want, is))
+				faults = append(faults, fmt.Errorf("%s: the path has the parameters %v, the operation %v", where, want,
+					is))
 			}
 		}
 	}

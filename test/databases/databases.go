@@ -63,7 +63,10 @@ func Missing() error {
 
 // Start starts a server of the engine in dir and waits until it is ready.
 func Start(ctx context.Context, engine, dir string) (*Server, error) {
-	s := &Server{Engine: engine, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"), ended: make(chan struct{})}
+	s := &Server{
+		Engine: engine, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
+		ended: make(chan struct{}),
+	}
 	if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755), s.certificates()); err != nil {
 		return nil, err
 	}
@@ -212,11 +215,13 @@ func freePort(ctx context.Context) (int, error) {
 func (s *Server) certificates() error {
 	now := time.Now()
 	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Databases for tests"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Databases for tests"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	own := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: Host}, DNSNames: []string{Host}, NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: Host}, DNSNames: []string{Host},
+		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

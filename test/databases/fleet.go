@@ -28,7 +28,10 @@ func StartFleet(ctx context.Context) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{CAFile: filepath.Join(dir, "bundle.pem"), dir: dir, servers: map[string]*Server{}, made: map[string]bool{}}
+	f := &Fleet{
+		CAFile: filepath.Join(dir, "bundle.pem"), dir: dir, servers: map[string]*Server{},
+		made: map[string]bool{},
+	}
 	if err := errors.Join(os.Chmod(dir, 0o755), f.start(ctx)); err != nil { // the servers run as another user
 		f.Stop()
 		return nil, err

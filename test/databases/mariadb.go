@@ -31,32 +31,39 @@ func (s *Server) startMariaDB(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.setUp(ctx, "mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
+	if err := s.setUp(ctx, "mariadb-install-db", "--no-defaults", "--datadir="+data,
+		"--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
 		return err
 	}
 	socket := s.path("data/mariadb.sock")
 	s.admin = &mariaDBAdmin{socket}
 	ready := func(ctx context.Context) error { return s.Exec(ctx, "mysql", "SELECT 1") }
-	err = s.begin(ctx, ready, program, "--no-defaults", "--datadir="+data, "--socket="+socket, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", s.Port),
-		"--ssl-cert="+s.path("server.pem"), "--ssl-key="+s.path("server.key"), "--require-secure-transport=ON", "--general-log=1",
-		"--general-log-file="+s.path("data/general.log"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0", "--performance-schema=OFF")
+	err = s.begin(ctx, ready, program, "--no-defaults", "--datadir="+data, "--socket="+socket,
+		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", s.Port),
+		"--ssl-cert="+s.path("server.pem"), "--ssl-key="+s.path("server.key"), "--require-secure-transport=ON",
+		"--general-log=1",
+		"--general-log-file="+s.path("data/general.log"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
+		"--performance-schema=OFF")
 	if err != nil {
 		return err
 	}
 	s.Log = s.path("data/general.log")
-	return s.Exec(ctx, "mysql", "CREATE PROCEDURE rds_kill(IN thread BIGINT) SQL SECURITY DEFINER BEGIN KILL thread; END")
+	return s.Exec(ctx, "mysql", "CREATE PROCEDURE rds_kill(IN thread BIGINT) SQL SECURITY DEFINER BEGIN KILL "+
+		"thread; END")
 }
 
 type mariaDBAdmin struct{ socket string }
 
 // masterRights are the privileges of RDS's master user, from its documentation. They do not include SUPER.
-const masterRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, RELOAD, PROCESS, REFERENCES, INDEX, ALTER, SHOW DATABASES, CREATE TEMPORARY TABLES, " +
-	"LOCK TABLES, EXECUTE, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, CREATE USER, EVENT, TRIGGER"
+const masterRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, RELOAD, PROCESS, REFERENCES, INDEX, ALTER, SHOW " +
+	"DATABASES, CREATE TEMPORARY TABLES, LOCK TABLES, EXECUTE, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER " +
+	"ROUTINE, CREATE USER, EVENT, TRIGGER"
 
 func (a *mariaDBAdmin) master(ctx context.Context, name, password string) error {
 	user := fmt.Sprintf("'%s'@'%%'", name)
 	text := strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(password)
-	return a.exec(ctx, "mysql", "CREATE OR REPLACE USER "+user+" IDENTIFIED BY '"+text+"'", "GRANT "+masterRights+" ON *.* TO "+user+" WITH GRANT OPTION")
+	return a.exec(ctx, "mysql", "CREATE OR REPLACE USER "+user+" IDENTIFIED BY '"+text+"'", "GRANT "+masterRights+
+		" ON *.* TO "+user+" WITH GRANT OPTION")
 }
 
 func (a *mariaDBAdmin) database(ctx context.Context, name, _ string) error {
@@ -65,7 +72,8 @@ func (a *mariaDBAdmin) database(ctx context.Context, name, _ string) error {
 
 func (a *mariaDBAdmin) exec(ctx context.Context, database string, statements ...string) (err error) {
 	config := mysql.NewConfig()
-	config.User, config.Net, config.Addr, config.DBName, config.Logger = "root", "unix", a.socket, database, &mysql.NopLogger{}
+	config.User, config.Net, config.Addr, config.DBName, config.Logger = "root", "unix", a.socket, database,
+		&mysql.NopLogger{}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ func Open(l Login) (*sql.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		config.Host, config.Port, config.Database, config.User, config.Password = l.Host, uint16(l.Port), l.Database, l.Username, l.Password
+		config.Host, config.Port, config.Database, config.User, config.Password = l.Host, uint16(l.Port), l.Database,
+			l.Username, l.Password
 		config.TLSConfig, config.Fallbacks = verify, nil
 		return stdlib.OpenDB(*config), nil
 	}

@@ -53,27 +53,35 @@ func (s *Server) startPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.setUp(ctx, filepath.Join(programs, "initdb"), "-D", data, "-U", superuser, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"); err != nil {
+	if err := s.setUp(ctx, filepath.Join(programs, "initdb"), "-D", data, "-U", superuser, "--auth=trust",
+		"--encoding=UTF8", "--locale=C", "--no-sync"); err != nil {
 		return err
 	}
-	rules := "local all " + superuser + " trust\nhostssl all +rds_iam all reject\nhostssl all,replication all 127.0.0.1/32 scram-sha-256\n"
+	rules := "local all " + superuser + " trust\nhostssl all +rds_iam all reject\nhostssl all,replication all " +
+		"127.0.0.1/32 scram-sha-256\n"
 	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(rules), 0o644); err != nil {
 		return err
 	}
 	var settings []string
 	for _, setting := range []string{
-		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", s.Port), "unix_socket_directories=" + data, "ssl=on", "ssl_cert_file=" + s.path("server.pem"),
-		"ssl_key_file=" + s.path("server.key"), "log_statement=all", "log_min_error_statement=info", "fsync=off", "max_connections=60",
+		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", s.Port), "unix_socket_directories=" + data, "ssl=on",
+		"ssl_cert_file=" + s.path("server.pem"),
+		"ssl_key_file=" + s.path("server.key"), "log_statement=all", "log_min_error_statement=info", "fsync=off",
+		"max_connections=60",
 	} {
 		settings = append(settings, "-c", setting)
 	}
-	s.admin = &postgresAdmin{socket: fmt.Sprintf("host=%s port=%d user=%s sslmode=disable dbname=", data, s.Port, superuser)}
+	s.admin = &postgresAdmin{
+		socket: fmt.Sprintf("host=%s port=%d user=%s sslmode=disable dbname=", data, s.Port, superuser),
+	}
 	ready := func(ctx context.Context) error { return s.Exec(ctx, "postgres", "SELECT 1") }
-	if err := s.begin(ctx, ready, filepath.Join(programs, "postgres"), append([]string{"-D", data}, settings...)...); err != nil {
+	if err := s.begin(ctx, ready, filepath.Join(programs, "postgres"),
+		append([]string{"-D", data}, settings...)...); err != nil {
 		return err
 	}
 	return s.Exec(ctx, "postgres",
-		"CREATE ROLE rds_superuser NOLOGIN", "CREATE ROLE rds_iam NOLOGIN", "GRANT pg_monitor, pg_signal_backend TO rds_superuser WITH ADMIN OPTION")
+		"CREATE ROLE rds_superuser NOLOGIN", "CREATE ROLE rds_iam NOLOGIN",
+		"GRANT pg_monitor, pg_signal_backend TO rds_superuser WITH ADMIN OPTION")
 }
 
 type postgresAdmin struct{ socket string }
@@ -93,11 +101,14 @@ func (a *postgresAdmin) master(ctx context.Context, name, password string) error
 	case there:
 		return a.exec(ctx, "postgres", "ALTER ROLE "+quoted+" PASSWORD "+text)
 	}
-	return a.exec(ctx, "postgres", "CREATE ROLE "+quoted+" LOGIN CREATEDB CREATEROLE IN ROLE rds_superuser PASSWORD "+text)
+	return a.exec(ctx, "postgres", "CREATE ROLE "+quoted+" LOGIN CREATEDB CREATEROLE IN ROLE rds_superuser PASSWORD "+
+		text)
 }
 
 func (a *postgresAdmin) database(ctx context.Context, name, owner string) error {
-	return a.exec(ctx, "postgres", "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+pgx.Identifier{owner}.Sanitize())
+	return a.exec(ctx, "postgres", "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" OWNER "+pgx.Identifier{
+		owner,
+	}.Sanitize())
 }
 
 func (a *postgresAdmin) exec(ctx context.Context, database string, statements ...string) error {

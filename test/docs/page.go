@@ -104,7 +104,8 @@ func (p *Page) block(s *Shell, b *Block) string {
 		p.t.Errorf("%s:%d:\n%s\nends with %v:\n%s", p.name, b.Line, script, err, out)
 	}
 	if got := steady(out); b.Shows != nil && !slices.Equal(got, steady(strings.Join(b.Shows, "\n"))) {
-		p.t.Errorf("%s:%d:\n%s\nprints\n%s\nand the page says\n%s", p.name, b.Line, script, strings.Join(got, "\n"), strings.Join(b.Shows, "\n"))
+		p.t.Errorf("%s:%d:\n%s\nprints\n%s\nand the page says\n%s", p.name, b.Line, script, strings.Join(got, "\n"),
+			strings.Join(b.Shows, "\n"))
 	}
 	return out
 }
@@ -177,5 +178,6 @@ func (p *Page) finished() {
 		not += n
 	}
 	slices.Sort(reasons)
-	p.t.Logf("%d commands of %s ran (%d of them changed for this place), %d not (%s)", p.ran, p.name, p.changed, not, strings.Join(reasons, "; "))
+	p.t.Logf("%d commands of %s ran (%d of them changed for this place), %d not (%s)", p.ran, p.name, p.changed, not,
+		strings.Join(reasons, "; "))
 }

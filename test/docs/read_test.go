@@ -34,7 +34,8 @@ func TestReadFindsWhatIsTyped(t *testing.T) {
 		t.Fatalf("%d blocks, want %d", len(r.blocks), len(want))
 	}
 	for i, w := range want {
-		if got := r.blocks[i]; got.Line != w.Line || !slices.Equal(got.Commands, w.Commands) || !slices.Equal(got.Shows, w.Shows) || !slices.Equal(got.Headings, w.Headings) {
+		if got := r.blocks[i]; got.Line != w.Line || !slices.Equal(got.Commands, w.Commands) ||
+			!slices.Equal(got.Shows, w.Shows) || !slices.Equal(got.Headings, w.Headings) {
 			t.Errorf("block %d is %+v, want %+v", i, *got, w)
 		}
 	}
@@ -45,7 +46,8 @@ func TestReadFindsWhatIsTyped(t *testing.T) {
 
 func TestAPageIsTypedAndCounted(t *testing.T) {
 	s := &Shell{Dir: t.TempDir(), State: t.TempDir(), Env: os.Environ()}
-	p := OpenText(t, "page", "```sh\nX=1\naws nothing\n```\n```console\n$ echo $X is here\n1 is there\n```\n```yaml\n# v.yaml\nhere\n```\n", "",
+	p := OpenText(t, "page", "```sh\nX=1\naws nothing\n```\n```console\n$ echo $X is here\n1 is "+
+		"there\n```\n```yaml\n# v.yaml\nhere\n```\n", "",
 		Otherwise{Part: "here", Type: "there", Why: "it is elsewhere"},
 		Otherwise{Part: "aws ", Why: "there is no account"})
 	p.Files(s)

@@ -16,7 +16,9 @@ import (
 // abac switches attribute-based access control on for a bucket.
 func abac(t *testing.T, api *s3.Client, bucket string) {
 	t.Helper()
-	in := &s3.PutBucketAbacInput{Bucket: &bucket, AbacStatus: &s3types.AbacStatus{Status: s3types.BucketAbacStatusEnabled}}
+	in := &s3.PutBucketAbacInput{Bucket: &bucket, AbacStatus: &s3types.AbacStatus{
+		Status: s3types.BucketAbacStatusEnabled,
+	}}
 	if _, err := api.PutBucketAbac(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +27,8 @@ func abac(t *testing.T, api *s3.Client, bucket string) {
 // tagWrites lists the operator's calls since m that write the tags of a bucket.
 func tagWrites(bucket string, m awsproxy.Mark) []string {
 	return slices.DeleteFunc(operations(bucket, m), func(call string) bool {
-		return call != "PutBucketTagging" && call != "DeleteBucketTagging" && call != "TagResource" && call != "UntagResource"
+		return call != "PutBucketTagging" && call != "DeleteBucketTagging" && call != "TagResource" &&
+			call != "UntagResource"
 	})
 }
 
@@ -43,7 +46,8 @@ func TestTagsOfABucketWithABACAreKept(t *testing.T) {
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Tags = v1alpha1.Tags{"cost": "low"} })
 	ready(t, c, b)
 	tags := tagsOf(t, api, name)
-	if tags["cost"] != "low" || tags["team"] != "" || tags["owner"] != "finance" || tags["portico.dev/uid"] != string(b.UID) {
+	if tags["cost"] != "low" || tags["team"] != "" || tags["owner"] != "finance" || tags["portico.dev/uid"] != string(
+		b.UID) {
 		t.Errorf("tags %v", tags)
 	}
 	if got := tagWrites(name, m); !slices.Equal(got, []string{"PutBucketTagging", "TagResource", "UntagResource"}) {
@@ -52,7 +56,8 @@ func TestTagsOfABucketWithABACAreKept(t *testing.T) {
 	m = world.Proxy.Mark()
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Tags = v1alpha1.Tags{"cost": "high"} })
 	ready(t, c, b)
-	if got := tagWrites(name, m); !slices.Equal(got, []string{"TagResource"}) || tagsOf(t, api, name)["cost"] != "high" {
+	if got := tagWrites(name, m); !slices.Equal(got, []string{"TagResource"}) ||
+		tagsOf(t, api, name)["cost"] != "high" {
 		t.Errorf("the second change calls %v, tags %v", got, tagsOf(t, api, name))
 	}
 	gone(t, c, b)
@@ -75,7 +80,10 @@ func TestABucketWithABACIsAdopted(t *testing.T) {
 
 	again := bucketOf(ns, "offered")
 	again.Spec.BucketName, again.Spec.AdoptionPolicy = name, v1alpha1.AdoptionAdopt
-	allow := world.Proxy.Inject(awsproxy.Fault{Service: "s3control", Operation: "TagResource", Resource: name, Kind: awsproxy.Denied})
+	allow := world.Proxy.Inject(awsproxy.Fault{
+		Service: "s3control", Operation: "TagResource", Resource: name,
+		Kind: awsproxy.Denied,
+	})
 	defer allow()
 	create(t, c, again)
 	reason(t, c, again, "AccessDenied")

@@ -30,7 +30,8 @@ func (a *rightsAccount) said(t *testing.T, c client.Client, kind, reason string)
 		if found := meta.FindStatusCondition(a.provider.Status.Conditions, kind); found != nil {
 			got = *found
 		}
-		return got.Reason == reason && (reason == "" || got.ObservedGeneration == a.provider.Generation), got.Reason + ": " + got.Message
+		return got.Reason == reason && (reason == "" || got.ObservedGeneration == a.provider.Generation), got.Reason +
+			": " + got.Message
 	})
 	return got
 }
@@ -46,25 +47,31 @@ func (a *rightsAccount) edited(t *testing.T, c client.Client, change func(*v1alp
 func TestAProviderNamesWhatRightsOfPodsLack(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
-	for account, mode := range map[string]v1alpha1.WorkloadIdentityMode{"230000000120": v1alpha1.WorkloadIdentityPodIdentity, "230000000121": v1alpha1.WorkloadIdentityIRSA} {
+	for account, mode := range map[string]v1alpha1.WorkloadIdentityMode{
+		"230000000120": v1alpha1.WorkloadIdentityPodIdentity, "230000000121": v1alpha1.WorkloadIdentityIRSA,
+	} {
 		a := newRightsAccount(t, c, account, mode)
 		a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "Verified")
 		first, asks := "eks:ListPodIdentityAssociations", "EKS cluster absent"
 		if mode == v1alpha1.WorkloadIdentityIRSA {
-			first, asks = "iam:GetOpenIDConnectProvider", "identity provider arn:aws:iam::"+account+":oidc-provider/absent"
+			first, asks = "iam:GetOpenIDConnectProvider", "identity provider arn:aws:iam::"+account+
+				":oidc-provider/absent"
 		}
 		a.edited(t, c, func(w *v1alpha1.WorkloadIdentity) {
 			w.ClusterName, w.OIDCProviderARN = "absent", "arn:aws:iam::"+account+":oidc-provider/absent"
 		})
-		if got := a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "InvalidProvider"); !strings.Contains(got.Message, asks) {
+		if got := a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "InvalidProvider"); !strings.Contains(
+			got.Message, asks) {
 			t.Errorf("%s: %s", mode, got.Message)
 		}
 		l := newLadder(t, c, v1alpha1.KindAccessBinding, stack.RoleARN(account))
 		a.edited(t, c, func(w *v1alpha1.WorkloadIdentity) {
 			w.ClusterName, w.OIDCProviderARN = stack.ClusterName, stack.OIDCProviderARN(account)
 		})
-		want := "no permission for " + first + ", iam:GetPolicy, iam:GetAccountSummary: attach docs/iam/accessbinding.json"
-		if got := a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied"); !strings.Contains(got.Message, want) {
+		want := "no permission for " + first + ", iam:GetPolicy, iam:GetAccountSummary: attach " +
+			"docs/iam/accessbinding.json"
+		if got := a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied"); !strings.Contains(
+			got.Message, want) {
 			t.Errorf("%s: %s", mode, got.Message)
 		}
 		if !a.provider.Status.Ready {
@@ -77,7 +84,8 @@ func TestAProviderNamesWhatRightsOfPodsLack(t *testing.T) {
 		a.edited(t, c, func(w *v1alpha1.WorkloadIdentity) {
 			w.BoundaryARN = strings.Replace(w.BoundaryARN, "boundary", "boundary-absent", 1)
 		})
-		a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied") // the policy allows reading only the boundary of its own name
+		// the policy allows reading only the boundary of its own name
+		a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "AccessDenied")
 	}
 }
 
@@ -95,19 +103,22 @@ func TestQuotasOfRightsAreReadAndTold(t *testing.T) {
 	}
 	world.Proxy.SetRolesQuota(int(s.Roles.Used) + 1)
 	t.Cleanup(func() { world.Proxy.SetRolesQuota(0) })
-	role, err := a.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("another"), AssumeRolePolicyDocument: aws.String(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`)})
+	role, err := a.iam().CreateRole(
+		t.Context(), &iam.CreateRoleInput{RoleName: aws.String("another"), AssumeRolePolicyDocument: aws.String(
+			`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.edited(t, c, func(w *v1alpha1.WorkloadIdentity) { w.OIDCProviderARN = "" })
-	if got := a.said(t, c, v1alpha1.ConditionQuotaNearlyFull, "QuotaExceeded"); !strings.Contains(got.Message, "IAM roles: raise the quota") {
+	if got := a.said(t, c, v1alpha1.ConditionQuotaNearlyFull, "QuotaExceeded"); !strings.Contains(
+		got.Message, "IAM roles: raise the quota") {
 		t.Errorf("%s", got.Message)
 	}
 	hands(t, c, ns, "worker")
 	worker := a.worker(ns)
 	create(t, c, worker)
-	if got := reason(t, c, worker, "QuotaExceeded"); !strings.Contains(got.Message, "RolesPerAccount") || !strings.Contains(got.Message, "Service Quotas") {
+	if got := reason(t, c, worker, "QuotaExceeded"); !strings.Contains(got.Message, "RolesPerAccount") ||
+		!strings.Contains(got.Message, "Service Quotas") {
 		t.Errorf("%s", got.Message)
 	}
 	if _, err := a.iam().DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: role.Role.RoleName}); err != nil {
@@ -174,6 +185,7 @@ func TestTheLastUseOfRightsIsShown(t *testing.T) {
 	await(t, "the use to be told", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(worker), worker)
 		u := worker.Status.RoleUse
-		return err == nil && u.LastUsedTime != nil && time.Since(u.LastUsedTime.Time).Abs() < time.Minute && u.LastUsedRegion == stack.Region, "never used"
+		return err == nil && u.LastUsedTime != nil && time.Since(u.LastUsedTime.Time).Abs() < time.Minute &&
+			u.LastUsedRegion == stack.Region, "never used"
 	})
 }

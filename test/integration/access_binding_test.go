@@ -37,7 +37,11 @@ func (a *rightsAccount) things(t *testing.T, c client.Client, ns, name string) t
 	bucket.Spec.ProviderRef.Name, queue.Spec.ProviderRef.Name = a.provider.Name, a.provider.Name
 	createReady(t, c, bucket)
 	createReady(t, c, queue)
-	if _, err := bucketsOf(a.outside()).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket.Status.BucketName, Key: aws.String("there"), Body: strings.NewReader("text")}); err != nil {
+	if _, err := bucketsOf(a.outside()).PutObject(
+		t.Context(), &s3.PutObjectInput{
+			Bucket: &bucket.Status.BucketName, Key: aws.String("there"),
+			Body: strings.NewReader("text"),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	return thing{bucket.Status.BucketName, queue.Status.QueueURL}
@@ -60,7 +64,8 @@ func (a thing) calls(cfg aws.Config) map[string]func(context.Context) error {
 			return err
 		},
 		"put": func(ctx context.Context) error {
-			_, err := buckets.PutObject(ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: aws.String("new"), Body: strings.NewReader("text")})
+			_, err := buckets.PutObject(
+				ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: aws.String("new"), Body: strings.NewReader("text")})
 			return err
 		},
 		"delete": func(ctx context.Context) error {
@@ -76,7 +81,8 @@ func (a thing) calls(cfg aws.Config) map[string]func(context.Context) error {
 			return err
 		},
 		"send": func(ctx context.Context) error {
-			_, err := queues.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &a.queue, MessageBody: aws.String("text")})
+			_, err := queues.SendMessage(
+				ctx, &sqs.SendMessageInput{QueueUrl: &a.queue, MessageBody: aws.String("text")})
 			return err
 		},
 		"receive": func(ctx context.Context) error {
@@ -127,17 +133,22 @@ func TestAnApplicationHasTheRightsOfItsBindings(t *testing.T) {
 	ns, others := team(t, c), team(t, c)
 	bound, beside, theirs := a.things(t, c, ns, "bound"), a.things(t, c, ns, "beside"), a.things(t, c, others, "theirs")
 	app := appOf(ns, "shop")
-	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessRead}, {Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessWrite, Prefix: "QUEUE"}}
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{
+		{Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessRead},
+		{Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessWrite, Prefix: "QUEUE"},
+	}
 	mark := world.Proxy.Mark()
 	createReady(t, c, app)
-	all := slices.Concat(world.Proxy.CallsSince(mark, awsproxy.To("iam")), world.Proxy.CallsSince(mark, awsproxy.To("eks")))
+	all := slices.Concat(world.Proxy.CallsSince(mark, awsproxy.To("iam")),
+		world.Proxy.CallsSince(mark, awsproxy.To("eks")))
 	t.Logf("calls for the application's rights: %v", called(all))
 	if got := slices.DeleteFunc(called(all), func(name string) bool {
 		return strings.HasPrefix(name, "Get") || strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Describe")
 	}); !slices.Equal(got, []string{"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation"}) {
 		t.Errorf("it wrote %v", got)
 	}
-	if got := conditionOf(app, v1alpha1.ConditionAWSAccess); got.Status != metav1.ConditionTrue || got.Reason != "Granted" {
+	if got := conditionOf(app, v1alpha1.ConditionAWSAccess); got.Status != metav1.ConditionTrue ||
+		got.Reason != "Granted" {
 		t.Errorf("%+v", got)
 	}
 
@@ -180,15 +191,27 @@ func mayNotChangeRights(t *testing.T, cfg aws.Config, a *rightsAccount, ns strin
 	}
 	for name, call := range map[string]func() error{
 		"delete its association": func() error {
-			_, err := eks.NewFromConfig(cfg).DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String(stack.ClusterName), AssociationId: list[0].AssociationId})
+			_, err := eks.NewFromConfig(cfg).DeletePodIdentityAssociation(
+				t.Context(), &eks.DeletePodIdentityAssociationInput{
+					ClusterName: aws.String(stack.ClusterName), AssociationId: list[0].AssociationId,
+				})
 			return err
 		},
 		"widen its policy": func() error {
-			_, err := eks.NewFromConfig(cfg).UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{ClusterName: aws.String(stack.ClusterName), AssociationId: list[0].AssociationId, Policy: aws.String("")})
+			_, err := eks.NewFromConfig(cfg).UpdatePodIdentityAssociation(
+				t.Context(), &eks.UpdatePodIdentityAssociationInput{
+					ClusterName:   aws.String(stack.ClusterName),
+					AssociationId: list[0].AssociationId, Policy: aws.String(""),
+				})
 			return err
 		},
 		"widen its role": func() error {
-			_, err := iam.NewFromConfig(cfg).PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: &roles[0], PolicyName: aws.String("more"), PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)})
+			_, err := iam.NewFromConfig(cfg).PutRolePolicy(
+				t.Context(), &iam.PutRolePolicyInput{
+					RoleName: &roles[0], PolicyName: aws.String("more"),
+					PolicyDocument: aws.String(
+						`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`),
+				})
 			return err
 		},
 	} {
@@ -210,7 +233,8 @@ func called(all []awsproxy.Call) (names []string) {
 // hands creates the ServiceAccount of worker, unless it exists.
 func hands(t *testing.T, c client.Client, ns, name string) {
 	t.Helper()
-	if err := c.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta1(ns, name)}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := c.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta1(ns, name)}); err != nil &&
+		!apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
 }
@@ -219,7 +243,10 @@ func hands(t *testing.T, c client.Client, ns, name string) {
 func (a *rightsAccount) worker(ns string) *v1alpha1.AccessBinding {
 	return &v1alpha1.AccessBinding{ObjectMeta: meta1(ns, "worker"), Spec: v1alpha1.AccessBindingSpec{
 		ProviderRef: v1alpha1.LocalRef{Name: a.provider.Name}, ServiceAccountName: "worker",
-		Resources: []v1alpha1.AccessBindingResource{{Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessRead}, {Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessWrite}},
+		Resources: []v1alpha1.AccessBindingResource{
+			{Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessRead},
+			{Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessWrite},
+		},
 	}}
 }
 
@@ -227,7 +254,9 @@ func (a *rightsAccount) worker(ns string) *v1alpha1.AccessBinding {
 func workerPod(t *testing.T, c client.Client, ns string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, GenerateName: "worker-"}, Spec: corev1.PodSpec{
-		ServiceAccountName: "worker", Containers: []corev1.Container{{Name: "worker", Image: "registry.example.com/worker:1"}},
+		ServiceAccountName: "worker", Containers: []corev1.Container{
+			{Name: "worker", Image: "registry.example.com/worker:1"},
+		},
 	}}
 	await(t, "the Pod to be let in", func() (bool, string) {
 		err := c.Create(t.Context(), pod)
@@ -240,7 +269,10 @@ func TestPodsOfSomebodysOwnGetRights(t *testing.T) {
 	for name, row := range map[string]struct {
 		account string
 		mode    v1alpha1.WorkloadIdentityMode
-	}{"associated": {"230000000102", v1alpha1.WorkloadIdentityPodIdentity}, "by token": {"230000000103", v1alpha1.WorkloadIdentityIRSA}} {
+	}{
+		"associated": {"230000000102", v1alpha1.WorkloadIdentityPodIdentity},
+		"by token":   {"230000000103", v1alpha1.WorkloadIdentityIRSA},
+	} {
 		t.Run(name, func(t *testing.T) {
 			calm(t)
 			c := withOperator(t)
@@ -276,7 +308,11 @@ func TestAServiceAccountThatHasRightsIsLeftAlone(t *testing.T) {
 	a := newRightsAccount(t, c, "230000000104", v1alpha1.WorkloadIdentityPodIdentity)
 	ns := team(t, c)
 	a.things(t, c, ns, "bound")
-	create(t, c, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "worker", Annotations: map[string]string{v1alpha1.AnnotationRoleARN: "arn:aws:iam::230000000104:role/legacy"}}})
+	create(t, c, &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "worker", Annotations: map[string]string{
+			v1alpha1.AnnotationRoleARN: "arn:aws:iam::230000000104:role/legacy",
+		}},
+	})
 	worker := a.worker(ns)
 	create(t, c, worker)
 	reason(t, c, worker, "ServiceAccountHasRole")
@@ -284,15 +320,21 @@ func TestAServiceAccountThatHasRightsIsLeftAlone(t *testing.T) {
 		t.Errorf("made: roles %v, associations %v", roles, a.associations(t, ns))
 	}
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
-	role, err := a.iam().CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("legacy"), AssumeRolePolicyDocument: &trust})
+	role, err := a.iam().CreateRole(
+		t.Context(), &iam.CreateRoleInput{RoleName: aws.String("legacy"), AssumeRolePolicyDocument: &trust})
 	if err != nil {
 		t.Fatal(err)
 	}
 	await(t, "somebody's association", func() (bool, string) {
-		_, err := a.eks().CreatePodIdentityAssociation(t.Context(), &eks.CreatePodIdentityAssociationInput{ClusterName: aws.String(stack.ClusterName), Namespace: &ns, ServiceAccount: aws.String("worker"), RoleArn: role.Role.Arn})
+		_, err := a.eks().CreatePodIdentityAssociation(t.Context(), &eks.CreatePodIdentityAssociationInput{
+			ClusterName: aws.String(stack.ClusterName), Namespace: &ns, ServiceAccount: aws.String("worker"),
+			RoleArn: role.Role.Arn,
+		})
 		return err == nil, "refused"
 	})
-	edit(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(ns, "worker")}, func(s *corev1.ServiceAccount) { s.Annotations = nil })
+	edit(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(ns, "worker")}, func(s *corev1.ServiceAccount) {
+		s.Annotations = nil
+	})
 	wakeNow(t, c, worker)
 	reason(t, c, worker, "AlreadyExists")
 	gone(t, c, worker)

@@ -32,7 +32,9 @@ func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 		"allowedNamespaces": func(t *testing.T, a *rightsAccount, _ string) {
 			t.Helper()
 			edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) {
-				p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "nobody"}}
+				p.Spec.AllowedNamespaces = &metav1.LabelSelector{
+					MatchLabels: map[string]string{"kubernetes.io/metadata.name": "nobody"},
+				}
 			})
 		},
 		"the namespace's label": func(t *testing.T, a *rightsAccount, ns string) {
@@ -40,7 +42,9 @@ func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 			edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) {
 				p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"aws": "yes"}}
 			})
-			edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) { n.Labels["aws"] = "no" })
+			edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) {
+				n.Labels["aws"] = "no"
+			})
 		},
 		"no rights for Pods": func(t *testing.T, a *rightsAccount, _ string) {
 			t.Helper()
@@ -56,7 +60,8 @@ func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 		for _, paused := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", paused"}[paused], func(t *testing.T) {
 				used = append(used, t.Name())
-				a := newRightsAccount(t, c, fmt.Sprint("2300000003", 10+len(used)), v1alpha1.WorkloadIdentityPodIdentity)
+				a := newRightsAccount(t, c, fmt.Sprint("2300000003", 10+len(used)),
+					v1alpha1.WorkloadIdentityPodIdentity)
 				ns := team(t, c)
 				a.things(t, c, ns, "bound")
 				create(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(ns, "worker")})
@@ -70,7 +75,8 @@ func TestAClosedAccountTakesRightsFromPods(t *testing.T) {
 				a.bare(t, ns)
 				await(t, "the status to name no rights", func() (bool, string) {
 					err := c.Get(t.Context(), client.ObjectKeyFromObject(worker), worker)
-					return err == nil && worker.Status.Policy == "" && worker.Status.AccountID == "", worker.Status.Policy
+					return err == nil && worker.Status.Policy == "" && worker.Status.AccountID == "",
+						worker.Status.Policy
 				})
 			})
 		}
@@ -95,7 +101,8 @@ func TestARefusedKeyGivesNoRights(t *testing.T) {
 	edit(t, c, queue, func(q *v1alpha1.SQSQueue) { q.Spec.KMSMasterKeyID = foreign })
 	reason(t, c, bucket, "ReferenceNotAllowed")
 	reason(t, c, queue, "ReferenceNotAllowed")
-	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources[0].Access = v1alpha1.AccessReadWrite }) // a pass that writes the policy again
+	// a pass that writes the policy again
+	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources[0].Access = v1alpha1.AccessReadWrite })
 	ready(t, c, worker)
 	if p := worker.Status.Policy; strings.Contains(p, "kms:") || !strings.Contains(p, "sqs:SendMessage") {
 		t.Errorf("the policy has a key that was refused: %s", p)

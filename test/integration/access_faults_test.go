@@ -26,9 +26,13 @@ func TestRightsSurviveEveryFault(t *testing.T) {
 	a.things(t, c, ns, "bound")
 	hands(t, c, ns, "worker")
 	for _, operation := range []string{
-		"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation", "UpdatePodIdentityAssociation", "DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole",
+		"CreateRole", "PutRolePolicy", "CreatePodIdentityAssociation", "UpdatePodIdentityAssociation",
+		"DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole",
 	} {
-		for _, kind := range []awsproxy.FaultKind{awsproxy.LostReply, awsproxy.ServerError, awsproxy.Throttle, awsproxy.Denied} {
+		for _, kind := range []awsproxy.FaultKind{
+			awsproxy.LostReply, awsproxy.ServerError, awsproxy.Throttle,
+			awsproxy.Denied,
+		} {
 			mark := world.Proxy.Mark()
 			remove := world.Proxy.Inject(awsproxy.Fault{Account: a.id, Operation: operation, Kind: kind, Times: 1})
 			worker := a.worker(ns)
@@ -36,8 +40,10 @@ func TestRightsSurviveEveryFault(t *testing.T) {
 			settle(t, c, worker)
 			edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources = w.Spec.Resources[:1] })
 			settle(t, c, worker)
-			if roles, got := a.roles(t, ns), a.associations(t, ns); len(roles) != 1 || len(got) != 1 || strings.Contains(worker.Status.Policy, "s3:") {
-				t.Errorf("%s %s: roles %v, %d associations, policy %s", operation, kind, roles, len(got), worker.Status.Policy)
+			if roles, got := a.roles(t, ns), a.associations(t, ns); len(roles) != 1 || len(got) != 1 ||
+				strings.Contains(worker.Status.Policy, "s3:") {
+				t.Errorf("%s %s: roles %v, %d associations, policy %s", operation, kind, roles, len(got),
+					worker.Status.Policy)
 			}
 			if err := c.Delete(t.Context(), worker); err != nil {
 				t.Fatal(err)
@@ -87,8 +93,10 @@ func hurry(t *testing.T, c client.Client, worker *v1alpha1.AccessBinding) string
 		return "nothing is said"
 	}
 	if said.Reason == v1alpha1.ReasonAccessDenied && worker.Annotations[v1alpha1.AnnotationReconcileRequestedAt] == "" {
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationReconcileRequestedAt, counter.Add(1))
-		if err := c.Patch(t.Context(), worker, client.RawPatch(types.MergePatchType, []byte(patch))); client.IgnoreNotFound(err) != nil {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationReconcileRequestedAt,
+			counter.Add(1))
+		if err := c.Patch(t.Context(), worker, client.RawPatch(
+			types.MergePatchType, []byte(patch))); client.IgnoreNotFound(err) != nil {
 			t.Error(err)
 		}
 	}

@@ -15,7 +15,9 @@ func TestAStolenOperatorGivesNoRights(t *testing.T) {
 	ns := team(t, c)
 	spec := v1alpha1.AccessBindingSpec{
 		ProviderRef: v1alpha1.LocalRef{Name: "stolen"}, ServiceAccountName: "stolen",
-		Resources: []v1alpha1.AccessBindingResource{{Kind: "S3Bucket", Name: "files", Access: v1alpha1.AccessReadWrite}},
+		Resources: []v1alpha1.AccessBindingResource{
+			{Kind: "S3Bucket", Name: "files", Access: v1alpha1.AccessReadWrite},
+		},
 	}
 	rights := &v1alpha1.AccessBinding{ObjectMeta: marked(ns, "stolen", "WebApp", "stolen"), Spec: spec}
 	theirs := &v1alpha1.AccessBinding{ObjectMeta: meta1(ns, "theirs"), Spec: spec}
@@ -28,19 +30,27 @@ func TestAStolenOperatorGivesNoRights(t *testing.T) {
 	people := "that is for people"
 	more := `{"spec":{"resources":[]}}`
 	judge(t, c, map[string]attempt{
-		"as the operator makes them":     {creates(rights), ""},
-		"changed, as the operator does":  {patches(apps, more), ""},
-		"deleted, as the operator does":  {deletes(apps), ""},
-		"its finalizer on somebody's":    {patches(theirs, `{"metadata":{"finalizers":["portico.dev/release"]}}`), ""},
-		"without an owner":               {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.OwnerReferences = nil })), people},
-		"of a bucket":                    {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.OwnerReferences[0].Kind = "S3Bucket" })), people},
-		"of another name":                {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.Name = "other" })), people},
-		"without the label":              {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.Labels = nil })), "needs the label"},
-		"in a namespace of the system":   {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.Namespace = "kube-public" })), "which is a namespace of the system"},
-		"somebody's, widened":            {patches(theirs, more), "does not change the spec"},
-		"somebody's, deleted":            {deletes(theirs), people},
-		"somebody's, with ours as owner": {patches(theirs, `{"metadata":{"ownerReferences":[{"apiVersion":"portico.dev/v1alpha1","kind":"WebApp","name":"theirs","uid":"x","controller":true}]}}`), "changes only its own finalizer"},
-		"an app's, given to another":     {patches(apps, `{"metadata":{"ownerReferences":[{"apiVersion":"portico.dev/v1alpha1","kind":"WebApp","name":"app","uid":"x","controller":true}]}}`), "belongs to no object of Portico"},
+		"as the operator makes them":    {creates(rights), ""},
+		"changed, as the operator does": {patches(apps, more), ""},
+		"deleted, as the operator does": {deletes(apps), ""},
+		"its finalizer on somebody's":   {patches(theirs, `{"metadata":{"finalizers":["portico.dev/release"]}}`), ""},
+		"without an owner":              {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.OwnerReferences = nil })), people},
+		"of a bucket":                   {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.OwnerReferences[0].Kind = "S3Bucket" })), people},
+		"of another name":               {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.Name = "other" })), people},
+		"without the label":             {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.Labels = nil })), "needs the label"},
+		"in a namespace of the system":  {creates(changed(rights, func(r *v1alpha1.AccessBinding) { r.Namespace = "kube-public" })), "which is a namespace of the system"},
+		"somebody's, widened":           {patches(theirs, more), "does not change the spec"},
+		"somebody's, deleted":           {deletes(theirs), people},
+		"somebody's, with ours as owner": {
+			patches(
+				theirs,
+				`{"metadata":{"ownerReferences":[{"apiVersion":"portico.dev/v1alpha1","kind":"WebApp","name":"theirs","uid":"x","controller":true}]}}`), "changes only its own finalizer",
+		},
+		"an app's, given to another": {
+			patches(
+				apps,
+				`{"metadata":{"ownerReferences":[{"apiVersion":"portico.dev/v1alpha1","kind":"WebApp","name":"app","uid":"x","controller":true}]}}`), "belongs to no object of Portico",
+		},
 	})
 }
 

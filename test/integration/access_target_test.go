@@ -36,17 +36,24 @@ func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 	edit(t, c, cluster.provider, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
 	ready(t, c, cluster.provider)
 	a := newTargetAccount(t, c, "230000000112", cluster)
-	if got := meta.FindStatusCondition(a.provider.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady); got == nil || got.Reason != "Verified" {
+	if got := meta.FindStatusCondition(
+		a.provider.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady); got == nil || got.Reason != "Verified" {
 		t.Errorf("%+v", got)
 	}
 	ns, others := team(t, c), team(t, c)
 	bound, beside, theirs := a.things(t, c, ns, "bound"), a.things(t, c, ns, "beside"), a.things(t, c, others, "theirs")
 	app := appOf(ns, "shop")
-	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessRead}, {Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessWrite, Prefix: "QUEUE"}}
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{
+		{Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessRead},
+		{Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessWrite, Prefix: "QUEUE"},
+	}
 	mark := world.Proxy.Mark()
 	createReady(t, c, app)
-	t.Logf("calls for the application's rights: %v", called(slices.Concat(world.Proxy.CallsSince(mark, awsproxy.To("iam")), world.Proxy.CallsSince(mark, awsproxy.To("eks")))))
-	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 || len(cluster.associations(t, ns)) != 1 || len(a.associations(t, ns)) != 0 {
+	t.Logf("calls for the application's rights: %v",
+		called(slices.Concat(world.Proxy.CallsSince(mark, awsproxy.To("iam")),
+			world.Proxy.CallsSince(mark, awsproxy.To("eks")))))
+	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 ||
+		len(cluster.associations(t, ns)) != 1 || len(a.associations(t, ns)) != 0 {
 		t.Errorf("roles %v, in the account of the cluster %v", here, there)
 	}
 
@@ -83,10 +90,12 @@ func TestRightsInAnotherAccountSurviveLostAnswers(t *testing.T) {
 	a.things(t, c, ns, "bound")
 	roles := []string{"CreateRole", "PutRolePolicy", "DeleteRolePolicy", "DeleteRole"}
 	for at, operations := range map[*rightsAccount][]string{
-		a: roles, cluster: append(slices.Clone(roles), "CreatePodIdentityAssociation", "UpdatePodIdentityAssociation", "DeletePodIdentityAssociation"),
+		a: roles, cluster: append(slices.Clone(roles), "CreatePodIdentityAssociation", "UpdatePodIdentityAssociation",
+			"DeletePodIdentityAssociation"),
 	} {
 		for _, operation := range operations {
-			a.loses(t, c, ns, awsproxy.Fault{Account: at.id, Operation: operation, Kind: awsproxy.LostReply, Times: 1}, cluster)
+			a.loses(t, c, ns, awsproxy.Fault{Account: at.id, Operation: operation, Kind: awsproxy.LostReply, Times: 1},
+				cluster)
 		}
 	}
 }
@@ -102,8 +111,10 @@ func (a *rightsAccount) loses(t *testing.T, c client.Client, ns string, fault aw
 	settle(t, c, worker)
 	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources = w.Spec.Resources[:1] })
 	settle(t, c, worker)
-	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 || len(cluster.associations(t, ns)) != 1 || strings.Contains(worker.Status.Policy, "s3:") {
-		t.Errorf("%s of %s: roles %v and %v, policy %s", fault.Operation, fault.Account, here, there, worker.Status.Policy)
+	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 ||
+		len(cluster.associations(t, ns)) != 1 || strings.Contains(worker.Status.Policy, "s3:") {
+		t.Errorf("%s of %s: roles %v and %v, policy %s", fault.Operation, fault.Account, here, there,
+			worker.Status.Policy)
 	}
 	if err := c.Delete(t.Context(), worker); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,8 @@ func TestTwoAccountsAndRegionsSideBySide(t *testing.T) {
 			edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedRegions = []string{"eu-west-1", "us-east-1"} })
 			ready(t, c, p)
 			for _, region := range []string{"", "us-east-1"} {
-				o := in(s.object(ns, fmt.Sprintf("twin-%d-%s", i, strings.Join([]string{"x", region}, ""))), p.Name, region)
+				o := in(s.object(ns, fmt.Sprintf("twin-%d-%s", i, strings.Join([]string{"x", region}, ""))), p.Name,
+					region)
 				m := world.Proxy.Mark()
 				createReady(t, c, o)
 				want := "eu-west-1"
@@ -45,9 +46,11 @@ func TestTwoAccountsAndRegionsSideBySide(t *testing.T) {
 				if _, status := o.AWS(); status.AccountID != home || status.Region != want {
 					t.Errorf("it is in %s, %s; want %s, %s", status.AccountID, status.Region, home, want)
 				}
-				for _, call := range world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.To(s.service), awsproxy.Writes) {
+				for _, call := range world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.To(s.service),
+					awsproxy.Writes) {
 					if call.Account != home || call.Region != want {
-						t.Errorf("%s went to %s, %s; want %s, %s", call.Operation, call.Account, call.Region, home, want)
+						t.Errorf("%s went to %s, %s; want %s, %s", call.Operation, call.Account, call.Region, home,
+							want)
 					}
 				}
 				gone(t, c, o)
@@ -61,7 +64,10 @@ func TestTwoAccountsAndRegionsSideBySide(t *testing.T) {
 func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
-		startOperator(t, operatorOptions{providerResync: 500 * time.Millisecond, resync: 500 * time.Millisecond, sweep: 300 * time.Millisecond})
+		startOperator(t, operatorOptions{
+			providerResync: 500 * time.Millisecond, resync: 500 * time.Millisecond,
+			sweep: 300 * time.Millisecond,
+		})
 		const home, other = "240000000003", "240000000004"
 		p := keyed(t, c, home)
 		ns := team(t, c)
@@ -159,14 +165,17 @@ func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
 			edit(t, c, all[0].Object, func(o external.Object) { retain(o) })
 			ready(t, c, all[0].Object)
 			taken := s.calls(m, func(c awsproxy.Call) bool { return c.Fault != string(awsproxy.Throttle) })
-			return len(slices.DeleteFunc(taken, func(op string) bool { return op == s.list && !slices.Contains(s.rest, op) }))
+			return len(slices.DeleteFunc(taken, func(op string) bool {
+				return op == s.list && !slices.Contains(s.rest, op)
+			}))
 		}
 		ideal := run("ideal")
 		defer world.Proxy.Inject(awsproxy.Fault{Service: s.service, Kind: awsproxy.Throttle, Probability: .3})()
 		throttled := run("throttled")
 		t.Logf("%d calls without throttling, with it %d that were taken", ideal, throttled)
 		if throttled > 2*ideal+many { // further reads after a refusal, and while AWS is working
-			t.Errorf("%d calls were taken with throttling, want at most twice the %d without, and %d", throttled, ideal, many)
+			t.Errorf("%d calls were taken with throttling, want at most twice the %d without, and %d", throttled, ideal,
+				many)
 		}
 	})
 }

@@ -56,9 +56,11 @@ func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 	p.call(t, token, "POST", base, bucketBody(name, "")).want(t, http.StatusConflict)
 	patch := map[string]any{"spec": map[string]any{"tags": map[string]any{"planted": "tag"}}}
 	for range 3 {
-		p.call(t, token, "PATCH", base+"/"+name, patch, "If-Match", "*", "Content-Type", "application/merge-patch+json").want(t, http.StatusOK)
+		p.call(t, token, "PATCH", base+"/"+name, patch, "If-Match", "*", "Content-Type",
+			"application/merge-patch+json").want(t, http.StatusOK)
 	}
-	p.call(t, stranger, "PATCH", base+"/"+name, patch, "If-Match", "*", "Content-Type", "application/merge-patch+json").want(t, http.StatusForbidden)
+	p.call(t, stranger, "PATCH", base+"/"+name, patch, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json").want(t, http.StatusForbidden)
 	p.call(t, stranger, "DELETE", base+"/"+name, nil).want(t, http.StatusForbidden)
 	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusAccepted)
 	want := []string{
@@ -72,29 +74,38 @@ func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 	for i, e := range got {
 		who := strings.TrimPrefix(e, strings.SplitAfter(want[i], "%s")[0][:strings.Index(want[i], "%s")])
 		who = strings.TrimSuffix(who, strings.SplitN(want[i], "%s", 2)[1])
-		if len(got) != len(want) || !strings.HasSuffix(who, "oidc:payments-dev") && !strings.HasSuffix(who, "(oidc:payments-dev)") {
+		if len(got) != len(want) || !strings.HasSuffix(who, "oidc:payments-dev") && !strings.HasSuffix(
+			who, "(oidc:payments-dev)") {
 			t.Fatalf("events %q", got)
 		}
 	}
 	await(t, "REST of another replica to tell of it, newest first", func() (bool, string) {
 		all := p.call(t, token, "GET", "/activity?namespace=payments&limit=500", nil).want(t, http.StatusOK)
 		deleted, changed := strings.Index(all.raw, "deleted it."), strings.Index(all.raw, "changed tags.")
-		return strings.Contains(all.raw, name) && deleted >= 0 && changed > deleted && strings.Contains(all.raw, `"actor":"oidc:payments-dev"`), all.raw
+		return strings.Contains(all.raw, name) && deleted >= 0 && changed > deleted &&
+			strings.Contains(all.raw, `"actor":"oidc:payments-dev"`), all.raw
 	})
 	p.call(t, stranger, "GET", "/activity?namespace=payments", nil).want(t, http.StatusForbidden)
 	if all := p.call(t, stranger, "GET", "/activity", nil).want(t, http.StatusOK); strings.Contains(all.raw, name) {
 		t.Errorf("another team hears of it: %s", all.raw)
 	}
-	in := other.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})
+	in := other.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{
+		"team-payments",
+	}})
 	await(t, "the page of the team to tell of it", func() (bool, string) {
 		page := other.visit(t, "GET", "/teams/payments/about", in.cookies()).want(t, http.StatusOK)
 		return strings.Contains(page.raw, name) && strings.Contains(page.raw, "deleted it."), page.raw
 	})
-	out := other.signIn(t, issuer, oidctest.Claims{"preferred_username": "search-dev", "groups": []string{"team-search"}})
+	out := other.signIn(t, issuer, oidctest.Claims{"preferred_username": "search-dev", "groups": []string{
+		"team-search",
+	}})
 	other.visit(t, "GET", "/teams/payments/about", out.cookies()).want(t, http.StatusForbidden)
 	other.visit(t, "GET", "/admin/activity", in.cookies()).want(t, http.StatusForbidden)
-	boss := other.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{"platform-admins"}})
-	if page := other.visit(t, "GET", "/admin/activity", boss.cookies()); page.status != http.StatusOK || !strings.Contains(page.raw, name) {
+	boss := other.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{
+		"platform-admins",
+	}})
+	if page := other.visit(t, "GET", "/admin/activity", boss.cookies()); page.status != http.StatusOK ||
+		!strings.Contains(page.raw, name) {
 		t.Errorf("an admin is shown %d %s", page.status, page.raw)
 	}
 	await(t, "the repeats to be counted", func() (bool, string) {
@@ -111,8 +122,10 @@ func TestWhatIsDoneIsToldToTheTeam(t *testing.T) {
 // eventAs returns an Event as the portal writes it.
 func eventAs(controller, kind, group string) *eventsv1.Event {
 	return &eventsv1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("forged")}, EventTime: metav1.NewMicroTime(time.Now()), Type: "Normal",
-		ReportingController: controller, ReportingInstance: "x", Action: "Changed", Reason: "Changed", Note: "oidc:payments-dev deleted it.",
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("forged")}, EventTime: metav1.NewMicroTime(
+			time.Now()), Type: "Normal",
+		ReportingController: controller, ReportingInstance: "x", Action: "Changed", Reason: "Changed",
+		Note:      "oidc:payments-dev deleted it.",
 		Regarding: corev1.ObjectReference{APIVersion: group, Kind: kind, Namespace: "payments", Name: "x", UID: "u"},
 	}
 }
@@ -154,27 +167,33 @@ func TestNobodyButThePortalTellsActivity(t *testing.T) {
 			t.Errorf("%s: %v, want %q", what, err, says)
 		}
 	}
-	made, err := portal.EventsV1().Events("payments").Create(ctx, eventAs(activity.Controller, "S3Bucket", group), metav1.CreateOptions{})
+	made, err := portal.EventsV1().Events("payments").Create(ctx, eventAs(activity.Controller, "S3Bucket", group),
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("the portal cannot tell anything: %v", err)
 	}
 	t.Cleanup(func() {
-		_ = c.Delete(context.Background(), &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: made.Name}})
+		_ = c.Delete(context.Background(),
+			&corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: made.Name}})
 	})
 	const ours = "only Portico's portal writes events as portico.dev/portal"
 	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	_, err = owner.EventsV1().Events("payments").Create(ctx, eventAs(activity.Controller, "S3Bucket", group), dry)
 	refused("an event in the portal's name", ours, err)
 	old := &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("forged")}, InvolvedObject: made.Regarding, Reason: "Deleted", Message: "x",
-		ReportingController: activity.Controller, ReportingInstance: "x", Action: "x", EventTime: made.EventTime, Type: "Normal",
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("forged")}, InvolvedObject: made.Regarding,
+		Reason: "Deleted", Message: "x",
+		ReportingController: activity.Controller, ReportingInstance: "x", Action: "x", EventTime: made.EventTime,
+		Type: "Normal",
 	}
 	_, err = owner.CoreV1().Events("payments").Create(ctx, old, dry)
 	refused("the same by the core API", ours, err)
 	change := metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}
-	_, err = owner.CoreV1().Events("payments").Patch(ctx, made.Name, types.MergePatchType, []byte(`{"message":"somebody else did it"}`), change)
+	_, err = owner.CoreV1().Events("payments").Patch(ctx, made.Name, types.MergePatchType,
+		[]byte(`{"message":"somebody else did it"}`), change)
 	refused("another text", ours, err)
-	_, err = owner.CoreV1().Events("payments").Patch(ctx, made.Name, types.MergePatchType, []byte(`{"reportingComponent":"x"}`), change)
+	_, err = owner.CoreV1().Events("payments").Patch(
+		ctx, made.Name, types.MergePatchType, []byte(`{"reportingComponent":"x"}`), change)
 	refused("another name", ours, err)
 
 	for what, attempt := range map[string]struct {
@@ -187,7 +206,9 @@ func TestNobodyButThePortalTellsActivity(t *testing.T) {
 		"about a look-alike":         {eventAs(activity.Controller, "S3Bucket", "portico.development/v1"), "Portico's own objects only"},
 		"about nothing that is said": {eventAs(activity.Controller, "S3Bucket", ""), "Portico's own objects only"},
 	} {
-		for who, k := range map[string]kubernetes.Interface{"the portal": portal, "the portal with every right": everything} {
+		for who, k := range map[string]kubernetes.Interface{
+			"the portal": portal, "the portal with every right": everything,
+		} {
 			_, err := k.EventsV1().Events("payments").Create(ctx, attempt.event.DeepCopy(), dry)
 			refused(who+": "+what, attempt.says, err)
 		}
@@ -210,9 +231,11 @@ func TestNobodyButThePortalTellsActivity(t *testing.T) {
 		t.Cleanup(func() { _ = c.Delete(context.Background(), foreign) })
 		return c.Get(ctx, client.ObjectKeyFromObject(foreign), byOperator) == nil, "not there"
 	})
-	_, err = portal.EventsV1().Events("payments").Patch(ctx, byOperator.Name, types.MergePatchType, []byte(`{"series":{"count":2,"lastObservedTime":"2026-01-01T00:00:00.000000Z"}}`), change)
+	_, err = portal.EventsV1().Events("payments").Patch(ctx, byOperator.Name, types.MergePatchType,
+		[]byte(`{"series":{"count":2,"lastObservedTime":"2026-01-01T00:00:00.000000Z"}}`), change)
 	refused("taking over another's event", "as portico.dev/portal only", err)
-	if err := portal.CoreV1().Events("payments").Delete(ctx, made.Name, metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+	if err := portal.CoreV1().Events("payments").Delete(ctx, made.Name, metav1.DeleteOptions{}); !apierrors.IsForbidden(
+		err) {
 		t.Errorf("deleting an event: %v", err)
 	}
 	if _, err := portal.CoreV1().Events("payments").Create(ctx, old, dry); !apierrors.IsForbidden(err) {

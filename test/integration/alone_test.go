@@ -41,7 +41,8 @@ func TestARefusedWindowKeepsNoDatabaseOpen(t *testing.T) {
 	})
 	createReady(t, c, d)
 	_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
-		DBInstanceIdentifier: &d.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true), ApplyImmediately: aws.Bool(true),
+		DBInstanceIdentifier: &d.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true),
+		ApplyImmediately:      aws.Bool(true),
 		PreferredBackupWindow: aws.String("01:00-01:30"), PreferredMaintenanceWindow: aws.String("sun:03:30-sun:04:30"),
 	})
 	if err != nil {
@@ -72,7 +73,8 @@ func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
 		theirs = append(theirs, ec2types.Tag{Key: aws.String(fmt.Sprintf("theirs-%d", n)), Value: aws.String("x")})
 	}
 	api := outsideEC2(t)
-	if _, err := api.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{m.Status.InstanceID}, Tags: theirs}); err != nil {
+	if _, err := api.CreateTags(
+		t.Context(), &ec2.CreateTagsInput{Resources: []string{m.Status.InstanceID}, Tags: theirs}); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.Tags = v1alpha1.Tags{"cost-center": "42"} })
@@ -81,7 +83,8 @@ func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
 		t.Errorf("message %q", got.Message)
 	}
 	if _, err := api.ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{
-		InstanceId: &m.Status.InstanceID, HttpTokens: ec2types.HttpTokensStateOptional, HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled,
+		InstanceId: &m.Status.InstanceID, HttpTokens: ec2types.HttpTokensStateOptional,
+		HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +97,8 @@ func TestATagTooManyKeepsNoMetadataOpen(t *testing.T) {
 	if got := reason(t, c, m, v1alpha1.ReasonQuotaExceeded); !strings.Contains(got.Message, "tags.cost-center") {
 		t.Errorf("message %q", got.Message)
 	}
-	if _, err := api.DeleteTags(t.Context(), &ec2.DeleteTagsInput{Resources: []string{m.Status.InstanceID}, Tags: theirs[:1]}); err != nil {
+	if _, err := api.DeleteTags(
+		t.Context(), &ec2.DeleteTagsInput{Resources: []string{m.Status.InstanceID}, Tags: theirs[:1]}); err != nil {
 		t.Fatal(err)
 	}
 	wakeNow(t, c, m)
@@ -118,7 +122,8 @@ func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
 	if !strings.Contains(got.Message, "subscriptions.") {
 		t.Errorf("message %q", got.Message)
 	}
-	if s := o.Status; len(s.Subscriptions) != 1 || s.Subscriptions[0].Queue != "second" || s.ARN == "" || s.Binding == nil {
+	if s := o.Status; len(s.Subscriptions) != 1 || s.Subscriptions[0].Queue != "second" || s.ARN == "" ||
+		s.Binding == nil {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -131,18 +136,23 @@ func TestTheScopeOfAFilterIsPutBack(t *testing.T) {
 	q.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: &v1alpha1.LocalRef{Name: "news"}}}
 	createReady(t, c, q)
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
-	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, FilterPolicy: `{"a":["b"]}`}}
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{
+		{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, FilterPolicy: `{"a":["b"]}`},
+	}
 	createReady(t, c, o)
 	subscription := o.Status.Subscriptions[0].SubscriptionARN
 	_, err := topicClient(t).SetSubscriptionAttributes(t.Context(), &sns.SetSubscriptionAttributesInput{
-		SubscriptionArn: &subscription, AttributeName: aws.String("FilterPolicyScope"), AttributeValue: aws.String("MessageBody"),
+		SubscriptionArn: &subscription, AttributeName: aws.String("FilterPolicyScope"),
+		AttributeValue: aws.String("MessageBody"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wakeNow(t, c, o)
 	awaitEvent(t, c, o, v1alpha1.ReasonRepaired, "FilterPolicyScope")
-	out, err := topicClient(t).GetSubscriptionAttributes(t.Context(), &sns.GetSubscriptionAttributesInput{SubscriptionArn: &subscription})
+	out, err := topicClient(t).GetSubscriptionAttributes(t.Context(), &sns.GetSubscriptionAttributesInput{
+		SubscriptionArn: &subscription,
+	})
 	if err != nil || out.Attributes["FilterPolicyScope"] != "MessageAttributes" {
 		t.Errorf("%v, attributes %v", err, out.Attributes)
 	}
@@ -175,7 +185,8 @@ func TestAPolicyThatLocksPorticoOutIsNotWritten(t *testing.T) {
 	fresh := topics.object(ns, "locked").(*v1alpha1.SNSTopic)
 	fresh.Spec.Policy = lock
 	create(t, c, fresh)
-	if got := reason(t, c, fresh, v1alpha1.ReasonInvalidSpec); !strings.Contains(got.Message, "its statement nobody denies") {
+	if got := reason(t, c, fresh, v1alpha1.ReasonInvalidSpec); !strings.Contains(
+		got.Message, "its statement nobody denies") {
 		t.Errorf("message %q", got.Message)
 	}
 	if fresh.Status.ARN != "" {

@@ -59,7 +59,9 @@ func TestTheTableOfReferencesIsWhole(t *testing.T) {
 		kinds = append(kinds, kind)
 		spec := crd.Spec(one)
 		have := texts("", &spec)
-		known := plain(kind, strings.FieldsFunc(one.Annotations["portico.dev/names"], func(r rune) bool { return r == ',' }))
+		known := plain(kind, strings.FieldsFunc(one.Annotations["portico.dev/names"], func(r rune) bool {
+			return r == ','
+		}))
 		for _, x := range astray() {
 			if x.kind == kind {
 				known = append(known, x.path)
@@ -67,7 +69,8 @@ func TestTheTableOfReferencesIsWhole(t *testing.T) {
 		}
 		for _, path := range have {
 			if !slices.Contains(known, path) {
-				t.Errorf("%s: spec.%s is new: if it names something that may be missing add it to astray of its specimen, else to plain", kind, path)
+				t.Errorf("%s: spec.%s is new: if it names something that may be missing add it to astray of its "+
+					"specimen, else to plain", kind, path)
 			}
 		}
 		for _, path := range known {
@@ -96,7 +99,10 @@ func newJourney(t *testing.T) journey {
 	c := admin(t)
 	withoutAdmission(t, c) // it would refuse a region at once
 	startOperator(t, operatorOptions{newClient: live})
-	return journey{t, c, domainOf(t, c), newRightsAccount(t, c, "240000000001", v1alpha1.WorkloadIdentityPodIdentity).provider, astray()}
+	return journey{
+		t, c, domainOf(t, c),
+		newRightsAccount(t, c, "240000000001", v1alpha1.WorkloadIdentityPodIdentity).provider, astray(),
+	}
 }
 
 // object returns an object of the kind with only the required fields, and the given spec merged into it.
@@ -113,12 +119,17 @@ func (j journey) object(kind, name, spec string) engine.Object {
 		o = appOf(j.ns, name)
 	case "AccessBinding":
 		hands(j.t, j.c, j.ns, name)
-		o = &v1alpha1.AccessBinding{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.AccessBindingSpec{ProviderRef: v1alpha1.LocalRef{Name: j.keys.Name}, ServiceAccountName: name}}
+		o = &v1alpha1.AccessBinding{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.AccessBindingSpec{
+			ProviderRef: v1alpha1.LocalRef{Name: j.keys.Name}, ServiceAccountName: name,
+		}}
 	case "DatabaseUser":
-		o = &v1alpha1.DatabaseUser{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: "ledger"}}}
+		o = &v1alpha1.DatabaseUser{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.DatabaseUserSpec{
+			DatabaseRef: v1alpha1.LocalRef{Name: "ledger"},
+		}}
 	case "GatewayHostnameRequest":
 		o = &v1alpha1.GatewayHostnameRequest{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.GatewayHostnameRequestSpec{
-			ProviderRef: sampleProvider().ProviderRef, Hostname: name + "." + j.name, ZoneID: v1alpha1.HostedZoneID(j.zone),
+			ProviderRef: sampleProvider().ProviderRef, Hostname: name + "." + j.name, ZoneID: v1alpha1.HostedZoneID(
+				j.zone),
 		}}
 	case "AWSProvider":
 		o = &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}, Spec: *j.keys.Spec.DeepCopy()}
@@ -128,18 +139,24 @@ func (j journey) object(kind, name, spec string) engine.Object {
 		j.t.Cleanup(func() { dismiss(j.t, j.c, o.(*v1alpha1.Team)) })
 	case "HostnameGrant":
 		o = &v1alpha1.HostnameGrant{
-			ObjectMeta: meta1(team(j.t, j.c), v1alpha1.HostnameGrantName), Spec: v1alpha1.HostnameGrantSpec{Suffixes: []string{"nobodys.example"}},
+			ObjectMeta: meta1(team(j.t, j.c), v1alpha1.HostnameGrantName), Spec: v1alpha1.HostnameGrantSpec{
+				Suffixes: []string{"nobodys.example"},
+			},
 		}
 	case "PoolGateway":
 		o = &v1alpha1.PoolGateway{ObjectMeta: meta1(gateways, j.ns+"-"+name), Spec: v1alpha1.PoolGatewaySpec{
-			Visibility: "internal", GatewayClass: controllers.DefaultGatewayClass, ProviderRef: sampleProvider().ProviderRef,
-			AccountID: "123456789012", Region: "eu-west-1",
+			Visibility: "internal", GatewayClass: controllers.DefaultGatewayClass,
+			ProviderRef: sampleProvider().ProviderRef,
+			AccountID:   "123456789012", Region: "eu-west-1",
 		}}
 	case "DomainClaim":
-		o = &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name + "." + j.name}, Spec: v1alpha1.DomainClaimSpec{
-			Hostname: name + "." + j.name, Visibility: "internal", Gateway: "none",
-			Holder: v1alpha1.ClaimHolder{Namespace: j.ns, Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"},
-		}}
+		o = &v1alpha1.DomainClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: name + "." + j.name},
+			Spec: v1alpha1.DomainClaimSpec{
+				Hostname: name + "." + j.name, Visibility: "internal", Gateway: "none",
+				Holder: v1alpha1.ClaimHolder{Namespace: j.ns, Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"},
+			},
+		}
 	}
 	j.lay(o, spec)
 	return o
@@ -171,8 +188,13 @@ func (j journey) nothingLeft(t *testing.T) {
 	t.Helper()
 	await(t, "nothing to be left", func() (bool, string) {
 		var left []string
-		for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{}, &appsv1.DeploymentList{}} {
-			if err := j.c.List(t.Context(), list, client.InNamespace(j.ns), client.MatchingLabels{apply.Label: apply.LabelValue}); err != nil {
+		for _, list := range []client.ObjectList{
+			&corev1.SecretList{}, &corev1.ServiceList{},
+			&corev1.ServiceAccountList{}, &appsv1.DeploymentList{},
+		} {
+			if err := j.c.List(t.Context(), list, client.InNamespace(j.ns), client.MatchingLabels{
+				apply.Label: apply.LabelValue,
+			}); err != nil {
 				return false, err.Error()
 			}
 			_ = meta.EachListItem(list, func(o runtime.Object) error {
@@ -225,7 +247,9 @@ func (j journey) row(stage string, i int, do func(*testing.T)) {
 // mistyped, and at any stage.
 func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	j := newJourney(t)
-	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})
+	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{
+		"password": "long-enough-1",
+	}})
 	create(t, j.c, &corev1.ConfigMap{ObjectMeta: meta1(j.ns, "there"), Data: map[string]string{"script": "true"}})
 	create(t, j.c, keysOf("there", "there"))
 	every, editable := func(stray) bool { return true }, func(x stray) bool { return x.edited }

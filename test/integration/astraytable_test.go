@@ -68,10 +68,22 @@ var others = []struct {
 }{
 	{"WebApp", []wrong{
 		{"bindings[].name", `{"bindings":[{"kind":"S3Bucket","name":"nowhere"}]}`, "BindingNotFound", true},
-		{"env[].valueFrom.secretKeyRef.name", `{"image":"registry.example.com/shop/broken-secret:1","env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"nowhere","key":"a"}}}]}`, "CreateContainerConfigError", true},
-		{"env[].valueFrom.secretKeyRef.key", `{"image":"registry.example.com/shop/broken-secret:1","env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"there","key":"nowhere"}}}]}`, "CreateContainerConfigError", true},
-		{"env[].valueFrom.configMapKeyRef.name", `{"image":"registry.example.com/shop/broken-configmap:1","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"nowhere","key":"a"}}}]}`, "CreateContainerConfigError", true},
-		{"env[].valueFrom.configMapKeyRef.key", `{"image":"registry.example.com/shop/broken-configmap:1","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"there","key":"nowhere"}}}]}`, "CreateContainerConfigError", true},
+		{
+			"env[].valueFrom.secretKeyRef.name",
+			`{"image":"registry.example.com/shop/broken-secret:1","env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"nowhere","key":"a"}}}]}`, "CreateContainerConfigError", true,
+		},
+		{
+			"env[].valueFrom.secretKeyRef.key",
+			`{"image":"registry.example.com/shop/broken-secret:1","env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"there","key":"nowhere"}}}]}`, "CreateContainerConfigError", true,
+		},
+		{
+			"env[].valueFrom.configMapKeyRef.name",
+			`{"image":"registry.example.com/shop/broken-configmap:1","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"nowhere","key":"a"}}}]}`, "CreateContainerConfigError", true,
+		},
+		{
+			"env[].valueFrom.configMapKeyRef.key",
+			`{"image":"registry.example.com/shop/broken-configmap:1","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"there","key":"nowhere"}}}]}`, "CreateContainerConfigError", true,
+		},
 		{"envFrom[].secretRef.name", `{"image":"registry.example.com/shop/broken-secret:1","envFrom":[{"secretRef":{"name":"nowhere"}}]}`, "CreateContainerConfigError", true},
 		{"envFrom[].configMapRef.name", `{"image":"registry.example.com/shop/broken-configmap:1","envFrom":[{"configMapRef":{"name":"nowhere"}}]}`, "CreateContainerConfigError", true},
 		{"imagePullSecrets[].name", `{"image":"registry.example.com/shop/broken-pull:1","imagePullSecrets":[{"name":"nowhere"}]}`, "ImagePullBackOff", true},
@@ -79,7 +91,8 @@ var others = []struct {
 		{"image", `{"image":"nowhere.invalid/shop/broken-pull:1"}`, "ImagePullBackOff", true},
 		{"identity.awsRoleARN", `{"identity":{"awsRoleARN":"` + noRole + `"}}`, "InSync", true},
 	}, []string{
-		"args[]", "command[]", "bindings[].prefix", "bindings[].files.folder", "env[].name", "env[].value", "envFrom[].prefix", "probes.liveness.path",
+		"args[]", "command[]", "bindings[].prefix", "bindings[].files.folder", "env[].name", "env[].value",
+		"envFrom[].prefix", "probes.liveness.path",
 		"probes.readiness.path", "probes.startup.path",
 	}},
 	{"AccessBinding", []wrong{
@@ -118,13 +131,15 @@ var others = []struct {
 		{"workloadIdentity.boundaryARN", `{"workloadIdentity":{"boundaryARN":"arn:aws:iam::240000000001:policy/nowhere"}}`, "InSync", true},
 	}, []string{
 		"region", "externalID", "assumeRoleChain[].externalID", "defaultTags{}", "enforcedTags{}", "forbiddenTagKeys[]",
-		"allowedRegions[]", "allowedDeadLetterQueues[]", "allowedImages[]", "allowedInstanceProfiles[]", "allowedKMSKeys[]",
+		"allowedRegions[]", "allowedDeadLetterQueues[]", "allowedImages[]", "allowedInstanceProfiles[]",
+		"allowedKMSKeys[]",
 		"allowedKeyPairs[]", "allowedParameterGroups[]", "allowedSecurityGroups[]", "allowedSubnetGroups[]",
 		"allowedSubnets[]",
 		"allowedSenders[]", "allowedPrincipals[]", "allowedSubscribers[]", "allowedNamespaces.matchExpressions[].key",
 		"allowedNamespaces.matchExpressions[].operator", "allowedNamespaces.matchExpressions[].values[]",
 		"allowedNamespaces.matchLabels{}",
-		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
+		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]",
+		"guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
 	}},
 	{"PoolGateway", []wrong{
 		{"gatewayClass", `{"gatewayClass":"nowhere"}`, "", false},
@@ -149,10 +164,14 @@ var others = []struct {
 		{"hostnames.gatewayClasses[]", `{"hostnames":{"suffixes":["nobodys.example"],"gatewayClasses":["nowhere"]}}`, "InSync", true},
 		{"hostnames.zones[]", `{"hostnames":{"suffixes":["nobodys.example"],"zones":["Z0123456789ABCDEFGHIJ"]}}`, "InSync", true},
 	}, []string{
-		"title", "contact", "namespaces[].name", "defaults.tags{}", "hostnames.suffixes[]", "isolation.allowFrom[]", "isolation.allowTo[]",
-		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
-		"guardrails.allowedImageRegistries[]", "guardrails.enforcedTags{}", "guardrails.forbiddenTagKeys[]", "guardrails.allowedSubnets[]", "guardrails.allowedSubnetGroups[]", "guardrails.allowedSecurityGroups[]",
-		"guardrails.allowedKeyPairs[]", "guardrails.allowedParameterGroups[]", "guardrails.allowedInstanceProfiles[]", "guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
+		"title", "contact", "namespaces[].name", "defaults.tags{}", "hostnames.suffixes[]", "isolation.allowFrom[]",
+		"isolation.allowTo[]",
+		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]",
+		"guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
+		"guardrails.allowedImageRegistries[]", "guardrails.enforcedTags{}", "guardrails.forbiddenTagKeys[]",
+		"guardrails.allowedSubnets[]", "guardrails.allowedSubnetGroups[]", "guardrails.allowedSecurityGroups[]",
+		"guardrails.allowedKeyPairs[]", "guardrails.allowedParameterGroups[]", "guardrails.allowedInstanceProfiles[]",
+		"guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
 		"guardrails.allowedSenders[]", "guardrails.allowedPrincipals[]", "guardrails.allowedSubscribers[]",
 	}},
 	{"HostnameGrant", []wrong{

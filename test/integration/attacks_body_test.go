@@ -32,11 +32,13 @@ const (
 func bombs() map[string]string {
 	laughs := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {
-		laughs += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 9), ","))
+		laughs += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 9), ","))
 	}
 	return map[string]string{
-		"a billion laughs":    laughs + "spec: *a9\n",
-		"aliases of a text":   "a: &a " + strings.Repeat("x", 43_000) + "\nspec:\n  b: [" + strings.Repeat("*a,", 14_500) + "]\n",
+		"a billion laughs": laughs + "spec: *a9\n",
+		"aliases of a text": "a: &a " + strings.Repeat("x", 43_000) + "\nspec:\n  b: [" +
+			strings.Repeat("*a,", 14_500) + "]\n",
 		"merge keys":          "a: &a {x: 1}\nspec:\n  <<: *a\n",
 		"an alias of itself":  "spec: &a\n  b: *a\n",
 		"lists in lists":      "spec: " + strings.Repeat("[", 40_000),
@@ -80,8 +82,14 @@ func (g *target) bodies() (programs, forms []body) {
 		}
 		forms = append(forms,
 			body{name + " in the YAML", formType, url.Values{"yaml": {text}, "do": {"review"}}.Encode(), nil},
-			body{name + " in what the form carries", formType, url.Values{"base": {text}, "metadata.name": {"x"}, "do": {"review"}}.Encode(), nil},
-			body{name + " in what an edit began with", formType, url.Values{"began": {text}, "etag": {"x"}, "do": {"review"}}.Encode(), nil})
+			body{
+				name + " in what the form carries", formType,
+				url.Values{"base": {text}, "metadata.name": {"x"}, "do": {"review"}}.Encode(), nil,
+			},
+			body{
+				name + " in what an edit began with", formType,
+				url.Values{"began": {text}, "etag": {"x"}, "do": {"review"}}.Encode(), nil,
+			})
 	}
 	forms = append(forms, g.formBodies()...)
 	return programs, forms

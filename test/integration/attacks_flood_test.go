@@ -23,17 +23,23 @@ import (
 // disconnected, and that others are served in the meantime.
 func TestSlowClientsAreCutOff(t *testing.T) {
 	// The clock for deadlines is late, so that those of bodies come in seconds; headers use the server's own.
-	g := &target{replica: startPortalOf(t, oidctest.New(t).URL, sessionKeys(t), func(p *portal.Parts) { p.Clock = lateClock(25 * time.Second) }), t: t}
+	g := &target{replica: startPortalOf(t, oidctest.New(t).URL, sessionKeys(t), func(p *portal.Parts) {
+		p.Clock = lateClock(25 * time.Second)
+	}), t: t}
 	host := strings.TrimPrefix(g.url, "http://")
 	ways := map[string]string{
-		"nothing":               "",
-		"half a line":           "GET /heal",
-		"half a header":         "GET /healthz HTTP/1.1\r\nHost: " + host + "\r\nX-",
-		"a body of a length":    "POST /auth/backchannel-logout HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " + formType + "\r\nContent-Length: 100000\r\n\r\nlogout_token=",
-		"a body of chunks":      "POST /auth/backchannel-logout HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " + formType + "\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nlogou",
-		"a body nobody asked":   "GET /healthz HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 100000\r\n\r\nx",
-		"a body for the API":    "POST /api/v1/namespaces/payments/s3buckets HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
-		"a body to be expected": "POST /auth/backchannel-logout HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " + formType + "\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n",
+		"nothing":       "",
+		"half a line":   "GET /heal",
+		"half a header": "GET /healthz HTTP/1.1\r\nHost: " + host + "\r\nX-",
+		"a body of a length": "POST /auth/backchannel-logout HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " +
+			formType + "\r\nContent-Length: 100000\r\n\r\nlogout_token=",
+		"a body of chunks": "POST /auth/backchannel-logout HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " +
+			formType + "\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nlogou",
+		"a body nobody asked": "GET /healthz HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 100000\r\n\r\nx",
+		"a body for the API": "POST /api/v1/namespaces/payments/s3buckets HTTP/1.1\r\nHost: " + host +
+			"\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
+		"a body to be expected": "POST /auth/backchannel-logout HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " +
+			formType + "\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n",
 	}
 	const each = 25
 	var all sync.WaitGroup
@@ -154,7 +160,8 @@ func TestAFloodOfStreamsIsOneUsersOwn(t *testing.T) {
 		}
 	}
 	await(t, "every stream to be answered", func() (bool, string) {
-		return open.Load()+refused.Load() == flood, fmt.Sprintf("%d open, %d refused, another %d", open.Load(), refused.Load(), other.Load())
+		return open.Load()+refused.Load() == flood,
+			fmt.Sprintf("%d open, %d refused, another %d", open.Load(), refused.Load(), other.Load())
 	})
 	if most := int64(2 * sse.MaxStreams); open.Load() > most { // for pages and for the REST API
 		t.Errorf("%d streams are open, want %d at most", open.Load(), most)

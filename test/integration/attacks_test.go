@@ -25,7 +25,10 @@ func newTarget(t *testing.T) *target {
 	t.Helper()
 	issuer := oidctest.New(t)
 	g := &target{replica: startPortal(t, issuer.URL, sessionKeys(t)), t: t, issuer: issuer}
-	g.claims = oidctest.Claims{"sub": "dev", "preferred_username": "payments-dev", "groups": []string{"team-payments"}, "aud": stack.Audience}
+	g.claims = oidctest.Claims{
+		"sub": "dev", "preferred_username": "payments-dev", "groups": []string{"team-payments"},
+		"aud": stack.Audience,
+	}
 	g.session = g.signedIn()
 	return g
 }
@@ -33,7 +36,10 @@ func newTarget(t *testing.T) *target {
 // signedIn returns the cookies of a new session.
 func (g *target) signedIn() map[string]string {
 	g.t.Helper()
-	in := g.signIn(g.t, g.issuer, oidctest.Claims{"sub": "dev", "preferred_username": "payments-dev", "groups": []string{"team-payments"}}).
+	in := g.signIn(g.t, g.issuer, oidctest.Claims{
+		"sub": "dev", "preferred_username": "payments-dev",
+		"groups": []string{"team-payments"},
+	}).
 		want(g.t, http.StatusSeeOther)
 	return map[string]string{"__Host-portico": in.session()}
 }
@@ -42,12 +48,18 @@ func (g *target) signedIn() map[string]string {
 func TestRedirectsStayHere(t *testing.T) {
 	g := newTarget(t)
 	hostile := []string{
-		"//evil.example", "///evil.example", "////evil.example/%2e%2e", `/\evil.example`, `\/evil.example`, `\\evil.example`, "/%5Cevil.example", "/%5cevil.example",
-		"/%2Fevil.example", "/%2f%2fevil.example", "%2F%2Fevil.example", "https://evil.example", "https:evil.example", "http:/\\evil.example", "HTTPS://evil.example",
-		"javascript:alert(1)", "data:text/html,x", "/\t/evil.example", "/\n/evil.example", "/\r\n\r\n<script>", "/%09/evil.example", "/%0d%0aSet-Cookie:x=1",
-		" //evil.example", "\x00//evil.example", "/.//evil.example", "/..//evil.example", "/teams/..//evil.example", "/./\\evil.example", "@evil.example", "/@evil.example",
-		":80@evil.example", "//127.0.0.1@evil.example", "//evil.example#" + g.url, g.url + ".evil.example", g.url + "@evil.example", "/auth/logout", "/auth/login?return_to=//evil.example",
-		"?return_to=//evil.example", "/／evil.example", "/⁄evil.example", "//evil。example", "/;@evil.example", "/teams?x=//evil.example",
+		"//evil.example", "///evil.example", "////evil.example/%2e%2e", `/\evil.example`, `\/evil.example`,
+		`\\evil.example`, "/%5Cevil.example", "/%5cevil.example",
+		"/%2Fevil.example", "/%2f%2fevil.example", "%2F%2Fevil.example", "https://evil.example", "https:evil.example",
+		"http:/\\evil.example", "HTTPS://evil.example",
+		"javascript:alert(1)", "data:text/html,x", "/\t/evil.example", "/\n/evil.example", "/\r\n\r\n<script>",
+		"/%09/evil.example", "/%0d%0aSet-Cookie:x=1",
+		" //evil.example", "\x00//evil.example", "/.//evil.example", "/..//evil.example", "/teams/..//evil.example",
+		"/./\\evil.example", "@evil.example", "/@evil.example",
+		":80@evil.example", "//127.0.0.1@evil.example", "//evil.example#" + g.url, g.url + ".evil.example",
+		g.url + "@evil.example", "/auth/logout", "/auth/login?return_to=//evil.example",
+		"?return_to=//evil.example", "/／evil.example", "/⁄evil.example", "//evil。example", "/;@evil.example",
+		"/teams?x=//evil.example",
 	}
 	count := 0
 	stays := func(way string, a answer) {
@@ -56,10 +68,12 @@ func TestRedirectsStayHere(t *testing.T) {
 		to, err := url.Parse(at)
 		// Browsers treat \ as /, and drop tabs and newlines.
 		plain := strings.NewReplacer(`\`, "/", "\t", "", "\n", "", "\r", "").Replace(at)
-		if err != nil || to.IsAbs() || to.Host != "" || at != "" && (!strings.HasPrefix(plain, "/") || strings.HasPrefix(plain, "//")) {
+		if err != nil || to.IsAbs() || to.Host != "" ||
+			at != "" && (!strings.HasPrefix(plain, "/") || strings.HasPrefix(plain, "//")) {
 			t.Errorf("%s leads to %q", way, at)
 		}
-		if decoded, _ := url.PathUnescape(plain); strings.HasPrefix(decoded, "//") || strings.HasPrefix(strings.ReplaceAll(decoded, `\`, "/"), "//") {
+		if decoded, _ := url.PathUnescape(plain); strings.HasPrefix(decoded, "//") ||
+			strings.HasPrefix(strings.ReplaceAll(decoded, `\`, "/"), "//") {
 			t.Errorf("%s leads to %q, which a proxy may decode", way, at)
 		}
 	}
@@ -67,15 +81,20 @@ func TestRedirectsStayHere(t *testing.T) {
 		q := url.QueryEscape(to)
 		start := g.visit(t, "GET", "/auth/login?return_to="+q, nil).want(t, http.StatusSeeOther)
 		code, state := g.issuer.Code(start.header.Get("Location"), g.claimsOfBrowser())
-		back := g.visit(t, "GET", "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), start.cookies())
+		back := g.visit(t, "GET", "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(),
+			start.cookies())
 		stays("signing in to come back to "+to, back.want(t, http.StatusSeeOther))
-		stays("the page for signing in, while signed in, with "+to, g.visit(t, "GET", "/auth/sign-in?return_to="+q, g.session))
+		stays("the page for signing in, while signed in, with "+to,
+			g.visit(t, "GET", "/auth/sign-in?return_to="+q, g.session))
 		stays("choosing the team "+to, g.visit(t, "GET", "/switch?team="+q, g.session))
 		if strings.Contains(g.visit(t, "GET", "/auth/sign-in?return_to="+q, nil).raw, `href="//`) {
 			t.Errorf("the page for signing in links to %q", to)
 		}
 	}
-	for _, path := range []string{"//evil.example", "//evil.example/%2e%2e/", "/api/docs//evil.example", "/docs//evil.example", "/teams//evil.example", "/%5C%5Cevil.example", "/admin//evil.example/.."} {
+	for _, path := range []string{
+		"//evil.example", "//evil.example/%2e%2e/", "/api/docs//evil.example",
+		"/docs//evil.example", "/teams//evil.example", "/%5C%5Cevil.example", "/admin//evil.example/..",
+	} {
 		stays("the path "+path, g.visit(t, "GET", path, g.session))
 		stays("the path "+path+", signed out", g.visit(t, "GET", path, nil))
 	}
@@ -102,7 +121,10 @@ func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	host := strings.TrimPrefix(g.url, "http://")
 	port := host[strings.LastIndexByte(host, ':'):]
 	count := 0
-	for _, path := range []string{at + "/pause", at + "/delete", at + "/edit", "/teams/payments/new/s3buckets", "/auth/logout"} {
+	for _, path := range []string{
+		at + "/pause", at + "/delete", at + "/edit", "/teams/payments/new/s3buckets",
+		"/auth/logout",
+	} {
 		for _, headers := range [][]string{
 			{},
 			{"Origin", "null"},
@@ -135,12 +157,17 @@ func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, headers := range [][]string{{"X-HTTP-Method-Override", "DELETE"}, {"X-HTTP-Method", "POST"}, {"X-Method-Override", "POST"}} {
+	for _, headers := range [][]string{
+		{"X-HTTP-Method-Override", "DELETE"},
+		{"X-HTTP-Method", "POST"},
+		{"X-Method-Override", "POST"},
+	} {
 		count++
 		g.visit(t, "GET", at+"/pause", g.session, append(headers, "Origin", "https://evil.example")...)
 	}
 	got := newBucket("payments", name)
-	if err := admin(t).Get(t.Context(), keyOf(got), got); err != nil || got.Annotations["portico.dev/paused"] != "" || got.DeletionTimestamp != nil {
+	if err := admin(t).Get(t.Context(), keyOf(got), got); err != nil || got.Annotations["portico.dev/paused"] != "" ||
+		got.DeletionTimestamp != nil {
 		t.Errorf("another site changed it: %v, %v", got.Annotations, err)
 	}
 	g.visit(t, "GET", at, g.session).want(t, http.StatusOK) // and it has not signed anybody out
@@ -155,10 +182,14 @@ func TestTossedCookiesOpenNothing(t *testing.T) {
 	sealed := g.session["__Host-portico"]
 	count := 0
 	for _, cookies := range []string{
-		"portico=" + sealed, "__host-portico=" + sealed, "__HOST-PORTICO=" + sealed, "__Secure-portico=" + sealed, "__Host-portico\u00a0=" + sealed,
-		"\u00a0__Host-portico=" + sealed, "\u2000__Host-portico=" + sealed, "\x85__Host-portico=" + sealed, "_Host-portico=" + sealed, "__Host-portico-groups-1=" + sealed, "__Host-portico-login=" + sealed,
-		"__Host-portico=" + sealed + "x", "__Host-portico=" + sealed[1:], "__Host-portico=" + strings.ToUpper(sealed), "__Host-portico=",
-		"__Host-portico=" + sealed + "; __Host-portico=other", "=__Host-portico=" + sealed, "$Version=1; $Path=/; portico=" + sealed,
+		"portico=" + sealed, "__host-portico=" + sealed, "__HOST-PORTICO=" + sealed, "__Secure-portico=" + sealed,
+		"__Host-portico\u00a0=" + sealed,
+		"\u00a0__Host-portico=" + sealed, "\u2000__Host-portico=" + sealed, "\x85__Host-portico=" + sealed,
+		"_Host-portico=" + sealed, "__Host-portico-groups-1=" + sealed, "__Host-portico-login=" + sealed,
+		"__Host-portico=" + sealed + "x", "__Host-portico=" + sealed[1:], "__Host-portico=" + strings.ToUpper(sealed),
+		"__Host-portico=",
+		"__Host-portico=" + sealed + "; __Host-portico=other", "=__Host-portico=" + sealed,
+		"$Version=1; $Path=/; portico=" + sealed,
 		"__Host-portico%3D" + sealed, "x=1, __Host-portico=" + sealed,
 	} {
 		count++
@@ -166,9 +197,11 @@ func TestTossedCookiesOpenNothing(t *testing.T) {
 		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/auth/") {
 			t.Errorf("%.40q opens the page: %d", cookies, a.status)
 		}
-		if !strings.HasPrefix(cookies, "__Host-portico=") && !strings.Contains(cookies, " __Host-portico=") { // a browser keeps one cookie with a name
+		// a browser keeps one cookie with a name
+		if !strings.HasPrefix(cookies, "__Host-portico=") && !strings.Contains(cookies, " __Host-portico=") {
 			count++
-			g.visit(t, "GET", "/teams/payments", nil, "Cookie", cookies+"; __Host-portico="+sealed).want(t, http.StatusOK)
+			g.visit(t, "GET", "/teams/payments", nil, "Cookie", cookies+"; __Host-portico="+sealed).want(
+				t, http.StatusOK)
 		}
 	}
 	flood := strings.Repeat("a=1; ", 4000) + "__Host-portico=" + sealed

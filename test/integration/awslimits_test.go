@@ -30,9 +30,15 @@ func limited(t *testing.T, row awslimits.Row, name string) (bad, good *unstructu
 	spec := map[string]any{"providerRef": map[string]any{"name": "aws-local"}}
 	switch row.Kind {
 	case v1alpha1.KindRDSInstance:
-		maps.Copy(spec, map[string]any{"engine": "postgres", "dbInstanceClass": "db.t4g.micro", "allocatedStorage": int64(20), "masterUsername": "owner"})
+		maps.Copy(spec, map[string]any{
+			"engine": "postgres", "dbInstanceClass": "db.t4g.micro",
+			"allocatedStorage": int64(20), "masterUsername": "owner",
+		})
 	case v1alpha1.KindEC2Instance:
-		maps.Copy(spec, map[string]any{"instanceName": "m", "instanceType": "t3.micro", "imageID": "ami-0123456789abcdef0"})
+		maps.Copy(spec, map[string]any{
+			"instanceName": "m", "instanceType": "t3.micro",
+			"imageID": "ami-0123456789abcdef0",
+		})
 	}
 	object := func(spec map[string]any) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
@@ -90,19 +96,24 @@ func TestWhatAWSTakesIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	statement := `{"Sid":"s","Effect":"Allow","Principal":{"AWS":["arn:aws:iam::123456789012:root"]},"Action":["sns:Publish"],"Resource":["a","b"]}`
-	for kind, longest := range map[string]int{v1alpha1.KindSNSTopic: 30720, v1alpha1.KindS3Bucket: 20480} { // the cost of a policy is limited
+	// the cost of a policy is limited
+	for kind, longest := range map[string]int{v1alpha1.KindSNSTopic: 30720, v1alpha1.KindS3Bucket: 20480} {
 		n := (longest - 30) / (len(statement) + 1)
 		policy := `{"Statement":[` + strings.Repeat(statement+",", n-1) + statement + "]}"
 		dense := `{"S":[` + strings.Repeat("1,", longest/2-10) + "1]}"
-		rows = append(rows, awslimits.Row{Kind: kind, Spec: map[string]any{"policy": policy}}, awslimits.Row{Kind: kind, Spec: map[string]any{"policy": dense}})
+		rows = append(rows, awslimits.Row{Kind: kind, Spec: map[string]any{"policy": policy}},
+			awslimits.Row{Kind: kind, Spec: map[string]any{"policy": dense}})
 	}
 	var subscriptions []any
 	for n := range 20 {
 		subscriptions = append(subscriptions, map[string]any{
-			"queueRef": map[string]any{"name": fmt.Sprintf("q-%d", n)}, "filterPolicy": `{"a":[` + strings.Repeat("1,", 2000) + "1]}",
+			"queueRef": map[string]any{"name": fmt.Sprintf("q-%d", n)}, "filterPolicy": `{"a":[` +
+				strings.Repeat("1,", 2000) + "1]}",
 		})
 	}
-	rows = append(rows, awslimits.Row{Kind: v1alpha1.KindSNSTopic, Spec: map[string]any{"subscriptions": subscriptions}})
+	rows = append(rows, awslimits.Row{Kind: v1alpha1.KindSNSTopic, Spec: map[string]any{
+		"subscriptions": subscriptions,
+	}})
 	for _, row := range rows {
 		o, _ := limited(t, row, "limits")
 		if err := c.Create(t.Context(), o, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
@@ -167,7 +178,8 @@ func TestWhatIsThereBeyondALimitCanBeEdited(t *testing.T) {
 			edit("another field", func(o *unstructured.Unstructured) {
 				_ = unstructured.SetNestedField(o.Object, "Adopt", "spec", "adoptionPolicy")
 			}, update)
-			edit("a finalizer", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"portico.dev/test"}) }, update)
+			edit("a finalizer", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"portico.dev/test"}) },
+				update)
 			edit("the status", func(o *unstructured.Unstructured) {
 				_ = unstructured.SetNestedField(o.Object, int64(1), "status", "observedGeneration")
 			}, func(o client.Object) error { return c.Status().Update(t.Context(), o) })
@@ -230,7 +242,8 @@ func copiedPolicy(t *testing.T, c client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, binding, found := strings.Cut(strings.ReplaceAll(string(text), "portico-documents", "limits-documents"), "\n---\n")
+	of, binding, found := strings.Cut(strings.ReplaceAll(string(text), "portico-documents", "limits-documents"),
+		"\n---\n")
 	if !found {
 		t.Fatal("documents.yaml has one document")
 	}

@@ -118,8 +118,11 @@ func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
 // configure sets every feature to a value that is not AWS's default.
 func configure(s *v1alpha1.S3BucketSpec) {
 	s.Versioning = "Enabled"
-	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/aws/s3", BucketKeyEnabled: aws.Bool(true)}
-	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true)}
+	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/aws/s3", BucketKeyEnabled: aws.Bool(
+		true)}
+	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{
+		BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true),
+	}
 	s.LifecycleRules = []v1alpha1.S3LifecycleRule{
 		{ID: "archive", Prefix: "logs/", ExpirationDays: aws.Int32(400), Transitions: v1alpha1.S3Transitions{
 			{Days: 30, StorageClass: "STANDARD_IA"},
@@ -129,14 +132,16 @@ func configure(s *v1alpha1.S3BucketSpec) {
 			{Days: 365, StorageClass: "DEEP_ARCHIVE"},
 		}},
 		{
-			Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7), NoncurrentVersionExpirationDays: aws.Int32(90),
-			NoncurrentVersionTransitions: v1alpha1.S3Transitions{{Days: 30, StorageClass: "ONEZONE_IA"}},
+			Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7),
+			NoncurrentVersionExpirationDays: aws.Int32(90),
+			NoncurrentVersionTransitions:    v1alpha1.S3Transitions{{Days: 30, StorageClass: "ONEZONE_IA"}},
 		},
 		{ID: "markers", ExpiredObjectDeleteMarker: aws.Bool(true)},
 	}
 	s.CORSRules = []v1alpha1.S3CORSRule{{
 		AllowedOrigins: []string{"https://b.example.com", "https://a.example.com"},
-		AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"}, MaxAgeSeconds: aws.Int32(600),
+		AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"},
+		MaxAgeSeconds: aws.Int32(600),
 	}}
 	s.Tags = v1alpha1.Tags{"team": "payments", "cost": "low"}
 }
@@ -191,21 +196,28 @@ func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
 func assertDefaults(t *testing.T, api *s3.Client, name *string) {
 	t.Helper()
 	ctx := t.Context()
-	if v, err := api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: name}); err != nil || v.Status != s3types.BucketVersioningStatusSuspended {
+	if v, err := api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: name}); err != nil ||
+		v.Status != s3types.BucketVersioningStatusSuspended {
 		t.Errorf("versioning is %v, %v", v, err)
 	}
 	e, err := api.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: name})
-	if err != nil || e.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm != s3types.ServerSideEncryptionAes256 {
+	if err != nil ||
+		e.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm !=
+			s3types.ServerSideEncryptionAes256 {
 		t.Errorf("encryption is %v, %v", e, err)
 	}
 	p, err := api.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: name})
-	if err != nil || !aws.ToBool(p.PublicAccessBlockConfiguration.BlockPublicAcls) || !aws.ToBool(p.PublicAccessBlockConfiguration.RestrictPublicBuckets) {
+	if err != nil || !aws.ToBool(p.PublicAccessBlockConfiguration.BlockPublicAcls) ||
+		!aws.ToBool(p.PublicAccessBlockConfiguration.RestrictPublicBuckets) {
 		t.Errorf("public access block is %v, %v", p, err)
 	}
-	if _, err := api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: name}); err == nil || !strings.Contains(err.Error(), "NoSuchLifecycleConfiguration") {
+	if _, err := api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{
+		Bucket: name,
+	}); err == nil || !strings.Contains(err.Error(), "NoSuchLifecycleConfiguration") {
 		t.Errorf("lifecycle rules are left: %v", err)
 	}
-	if _, err := api.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: name}); err == nil || !strings.Contains(err.Error(), "NoSuchCORSConfiguration") {
+	if _, err := api.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: name}); err == nil ||
+		!strings.Contains(err.Error(), "NoSuchCORSConfiguration") {
 		t.Errorf("CORS rules are left: %v", err)
 	}
 }
@@ -232,7 +244,9 @@ func retag(t *testing.T, api *s3.Client, bucket string, change func(map[string]s
 	for k, v := range tags {
 		set = append(set, s3types.Tag{Key: aws.String(k), Value: aws.String(v)})
 	}
-	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &bucket, Tagging: &s3types.Tagging{TagSet: set}}); err != nil {
+	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{
+		Bucket: &bucket, Tagging: &s3types.Tagging{TagSet: set},
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -246,7 +260,8 @@ func TestBindingSecretHoldsTheConnection(t *testing.T) {
 	if err := c.Get(t.Context(), key, secret); err != nil {
 		t.Fatal(err)
 	}
-	if secret.Type != "servicebinding.io/s3" || string(secret.Data["bucket"]) != b.Spec.BucketName || string(secret.Data["region"]) != "eu-west-1" {
+	if secret.Type != "servicebinding.io/s3" || string(secret.Data["bucket"]) != b.Spec.BucketName ||
+		string(secret.Data["region"]) != "eu-west-1" {
 		t.Errorf("binding is %s with %d keys", secret.Type, len(secret.Data))
 	}
 	if secret.ResourceVersion != b.Status.Binding.ResourceVersion {
@@ -271,7 +286,8 @@ func TestForeignSecretIsNotTaken(t *testing.T) {
 	create(t, c, foreign)
 	create(t, c, b)
 	reason(t, c, b, "BindingConflict")
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); err != nil || string(foreign.Data["key"]) != "mine" {
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); err != nil ||
+		string(foreign.Data["key"]) != "mine" {
 		t.Errorf("the foreign Secret was changed: %v", err)
 	}
 	if err := erase(t, c, foreign); err != nil {

@@ -39,10 +39,13 @@ func madeBefore(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) string {
 	id, earlier := identityOf(t, c, b.Namespace), b.DeepCopy()
 	earlier.UID = "of-an-earlier-life"
 	name := id.GeneratedName(b, 63)
-	_, err := outside(t, "test").CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		LocationConstraint: "eu-west-1",
-		Tags:               cloud.TagList(id.OwnershipTags(earlier), func(key, value *string) s3types.Tag { return s3types.Tag{Key: key, Value: value} }),
-	}})
+	_, err := outside(t, "test").CreateBucket(
+		t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+			LocationConstraint: "eu-west-1",
+			Tags: cloud.TagList(id.OwnershipTags(earlier), func(key, value *string) s3types.Tag {
+				return s3types.Tag{Key: key, Value: value}
+			}),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +54,9 @@ func madeBefore(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) string {
 
 // creations returns the operator's creations since m.
 func creations(m awsproxy.Mark) []awsproxy.Call {
-	return world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Operation == "CreateBucket" })
+	return world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool {
+		return call.Operation == "CreateBucket"
+	})
 }
 
 // Generated names begin with the prefix. A bucket from before the prefix keeps its name, whether or not the name is
@@ -64,11 +69,13 @@ func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
 	fresh := nameless(ns, "fresh")
 	m := world.Proxy.Mark()
 	createReady(t, c, fresh)
-	if want := identityOf(t, c, ns).GeneratedBucketName(fresh, 63); fresh.Status.BucketName != want || !strings.HasPrefix(want, cloud.BucketPrefix(uidOf(t, c, metav1.NamespaceSystem), ns)+"-"+ns+"-fresh-") {
+	if want := identityOf(t, c, ns).GeneratedBucketName(fresh, 63); fresh.Status.BucketName != want ||
+		!strings.HasPrefix(want, cloud.BucketPrefix(uidOf(t, c, metav1.NamespaceSystem), ns)+"-"+ns+"-fresh-") {
 		t.Errorf("the bucket is %s, want %s", fresh.Status.BucketName, want)
 	}
 	// The operator looks once for a bucket with the name that an earlier version would have generated.
-	if got := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.About(identityOf(t, c, ns).GeneratedName(fresh, 63))); len(got) != 1 {
+	if got := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator),
+		awsproxy.About(identityOf(t, c, ns).GeneratedName(fresh, 63))); len(got) != 1 {
 		t.Errorf("calls %v", got)
 	}
 	if got := operations(fresh.Status.BucketName, m); len(got) != 4 {
@@ -120,7 +127,10 @@ func TestAChosenNameThatIsNotAllowedIsExplained(t *testing.T) {
 	}
 	ready(t, c, picked)
 	message := reason(t, c, chosen, "NameTakenOrDenied").Message
-	for _, help := range []string{chosen.Spec.BucketName, "without bucketName", "s3bucket-chosen-names.json", picked.Status.BucketName[:17] + "-"} {
+	for _, help := range []string{
+		chosen.Spec.BucketName, "without bucketName", "s3bucket-chosen-names.json",
+		picked.Status.BucketName[:17] + "-",
+	} {
 		if !strings.Contains(message, help) {
 			t.Errorf("%q does not speak of %s", message, help)
 		}

@@ -34,7 +34,8 @@ func says(t *testing.T, text string, parts ...string) {
 
 // portico check alone makes an empty cluster complete.
 func TestCheckInstallsWhatAClusterLacks(t *testing.T) {
-	bare, err := stack.Start(t.Context(), stack.Options{Root: "../..", Parts: stack.ControlPlane, Bare: true, Progress: os.Stderr})
+	bare, err := stack.Start(
+		t.Context(), stack.Options{Root: "../..", Parts: stack.ControlPlane, Bare: true, Progress: os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,9 @@ func bareClient(t *testing.T, s *stack.Stack) client.Client {
 func assertOptionalBindingStaysAway(t *testing.T, bare *stack.Stack, portico *terminal, at []string) {
 	t.Helper()
 	c := bareClient(t, bare)
-	if err := c.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "portico-operator-secrets"}}); err != nil {
+	if err := c.Delete(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "portico-operator-secrets"},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_, said := portico.run(0, append(at, "--fix", "--yes")...)
@@ -101,12 +104,14 @@ func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at 
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "hostnamegrants.portico.dev"}}
 	edit(t, c, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
 		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-		schema.Properties["spec"].Properties["newer"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+		schema.Properties["spec"].Properties["newer"] =
+			apiextensionsv1.JSONSchemaProps{Type: "string"}
 	})
 	_, said := portico.run(0, append(at, "--fix", "--yes")...)
 	says(t, said, "change CustomResourceDefinition hostnamegrants.portico.dev") // nobody uses it
 	edit(t, c, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["newer"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		spec.Properties["newer"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 	})
 	grant := &v1alpha1.HostnameGrant{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "hostnames"},
@@ -116,7 +121,8 @@ func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at 
 	await(t, "the field to be kept", func() (bool, string) {
 		err := c.Patch(t.Context(), grant, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"newer":"x"}}`)))
 		out, _ := portico.command(at...).CombinedOutput()
-		return err == nil && strings.Contains(string(out), "1 objects have spec.newer, which this version would drop"), string(out)
+		return err == nil && strings.Contains(string(out), "1 objects have spec.newer, which this version would drop"),
+			string(out)
 	})
 	_, said = portico.run(1, append(at, "--fix", "--yes")...)
 	says(t, said, "would drop; use the portico of that version. Nothing was changed")
@@ -133,18 +139,23 @@ func TestCheckTellsWhatSomebodyTookAway(t *testing.T) {
 	says(t, out, "✓", "AWS Load Balancer Controller")
 	says(t, out, "✓", "AWSProviders", stack.Provider+" is Ready")
 	crd, role := poolCRD(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-operator"}}
-	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "portico-ingress-hostnames"}}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "portico-ingress-hostnames"},
+	}
 	broken(t, c, crd, withoutField(crd))
 	broken(t, c, binding, func() {
 		binding.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
 	})
 	broken(t, c, role, func() {
-		role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == "autoscaling" })
+		role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+			return r.APIGroups[0] == "autoscaling"
+		})
 	})
 	await(t, "every loss to be told", func() (bool, string) { // the API server sees changed roles after a moment
 		out, _ := portico.command(at...).Output()
 		return containsAll(string(out), []string{
-			"poolgateways.portico.dev lacks .status.attached", "portico-ingress-hostnames has another spec.validationActions",
+			"poolgateways.portico.dev lacks .status.attached",
+			"portico-ingress-hostnames has another spec.validationActions",
 			"portico-operator may not get horizontalpodautoscalers.autoscaling",
 		}), string(out)
 	})
@@ -157,7 +168,10 @@ func TestCheckTellsWhatSomebodyTookAway(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, said = portico.run(0, append(at, "--fix", "--yes")...)
-	for _, does := range []string{"change CustomResourceDefinition poolgateways.portico.dev", "change ClusterRole portico-operator", "change ValidatingAdmissionPolicyBinding portico-ingress-hostnames"} {
+	for _, does := range []string{
+		"change CustomResourceDefinition poolgateways.portico.dev",
+		"change ClusterRole portico-operator", "change ValidatingAdmissionPolicyBinding portico-ingress-hostnames",
+	} {
 		says(t, said, does)
 	}
 	if n := strings.Count(said, "\n  "); n != 3 {

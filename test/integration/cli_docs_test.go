@@ -46,14 +46,17 @@ func newReader(t *testing.T) *reader {
 	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))
 	r := &reader{t: t, url: p.url, here: t.TempDir()}
 	r.terminal = newTerminal(t, "PORTICO_NAMESPACE=payments", "EDITOR=true", "KUBECONFIG="+world.AdminKubeconfig,
-		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"), "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
-	bucket := "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: reports}\nspec:\n  providerRef: {name: " + stack.Provider + "}\n"
+		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"), "GOFLAGS=-buildvcs=false",
+		"CGO_ENABLED=0")
+	bucket := "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: reports}\nspec:\n  providerRef: " +
+		"{name: " + stack.Provider + "}\n"
 	r.file("platform/bucket.yaml", bucket+"  versioning: Enabled\n")
 	forgetCI(t)
 	r.login(p.url, "payments-dev")
 	t.Cleanup(func() {
 		for _, name := range []string{"webapp/shop", "bucket/reports", "queue/jobs"} {
-			cmd := exec.CommandContext(context.WithoutCancel(t.Context()), r.binary, "delete", name, "--confirm", name[strings.IndexByte(name, '/')+1:], "--wait", "--timeout", "1m")
+			cmd := exec.CommandContext(context.WithoutCancel(t.Context()), r.binary, "delete", name, "--confirm",
+				name[strings.IndexByte(name, '/')+1:], "--wait", "--timeout", "1m")
 			cmd.Env = r.command().Env
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s stays: %v: %s", name, err, out)
@@ -104,7 +107,8 @@ const (
 )
 
 // otherwise has the replacements of commands that need a person, never end, or are only the name of a command.
-var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "add-member", "remove-member"), []docs.Otherwise{
+var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "add-member",
+	"remove-member"), []docs.Otherwise{
 	{Command: "portico request", Type: "portico request --help", Why: person},
 	{Command: "portico rollback shop", Type: "portico rollback shop || [ $? = 1 ]", Why: "it has no earlier version; TestRollingBackAWebApp returns to one"},
 	{Command: "portico get --status needs-you --watch", Type: "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]", Why: person},
@@ -131,7 +135,10 @@ var otherwise = append(teamCommands("list", "create", "suspend", "resume", "dele
 // teamCommands returns the commands of portico team that the page names without an example.
 func teamCommands(verbs ...string) (all []docs.Otherwise) {
 	for _, verb := range verbs {
-		all = append(all, docs.Otherwise{Command: "portico team " + verb, Type: "portico team " + verb + " --help", Why: isName})
+		all = append(all, docs.Otherwise{
+			Command: "portico team " + verb, Type: "portico team " + verb + " --help",
+			Why: isName,
+		})
 	}
 	return all
 }
@@ -143,7 +150,10 @@ func (r *reader) shell() *docs.Shell {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	path := strings.Join([]string{r.dir + "/.local/bin", filepath.Dir(r.binary), filepath.Join(repository, "bin"), os.Getenv("PATH")}, ":")
+	path := strings.Join([]string{
+		r.dir + "/.local/bin", filepath.Dir(r.binary), filepath.Join(repository, "bin"),
+		os.Getenv("PATH"),
+	}, ":")
 	env := slices.Concat(r.command().Env, []string{"PATH=" + path, "portal=" + r.url, "repository=" + repository})
 	return &docs.Shell{Dir: r.here, State: r.dir, Env: env}
 }

@@ -72,7 +72,8 @@ func (c *terminal) run(code int, args ...string) (out, err string) {
 	failed := cmd.Run()
 	secrets.Write("the command line", "portico "+strings.Join(args, " "), stdout.String()+stderr.String())
 	if got := cmd.ProcessState.ExitCode(); got != code {
-		c.t.Fatalf("portico %s exits with %d (%v), want %d\n%s%s", strings.Join(args, " "), got, failed, code, &stdout, &stderr)
+		c.t.Fatalf("portico %s exits with %d (%v), want %d\n%s%s", strings.Join(args, " "), got, failed, code, &stdout,
+			&stderr)
 	}
 	return stdout.String(), stderr.String()
 }
@@ -144,7 +145,8 @@ func confirmDevice(t *testing.T, page, user string) {
 	if !strings.Contains(body, `name="password"`) {
 		t.Fatalf("no login form at %s: %s", resp.Request.URL, body)
 	}
-	resp, body = send(resp.Request.URL.String(), url.Values{"login": {user + "@portico.test"}, "password": {stack.Password}})
+	resp, body = send(resp.Request.URL.String(),
+		url.Values{"login": {user + "@portico.test"}, "password": {stack.Password}})
 	if resp.StatusCode != http.StatusOK || !strings.Contains(body, "Login Successful") {
 		t.Fatalf("the login of %s ends at %s: %s", user, resp.Request.URL, body)
 	}

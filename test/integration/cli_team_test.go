@@ -27,11 +27,15 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 		dismiss(t, c, &v1alpha1.Team{ObjectMeta: meta1("", name)})
 	})
 
-	create := []string{"team", "create", name, "--set", "title=Squad", "--set", "defaults.deletionPolicy=Retain", "--account", stack.Provider}
+	create := []string{
+		"team", "create", name, "--set", "title=Squad", "--set", "defaults.deletionPolicy=Retain",
+		"--account", stack.Provider,
+	}
 	if _, said := owner.run(6, create...); !strings.Contains(said, "you are not allowed to create teams") {
 		t.Errorf("somebody who is no admin makes a team: %s", said)
 	}
-	_, said := platform.run(0, append(create, "--member", "user:oidc:payments-dev=Owner", "--wait", "--timeout", "2m")...)
+	_, said := platform.run(0, append(create, "--member", "user:oidc:payments-dev=Owner", "--wait", "--timeout",
+		"2m")...)
 	if !strings.Contains(said, "Made team "+name+".") || !strings.Contains(said, "Ready") {
 		t.Errorf("create says %s", said)
 	}
@@ -48,15 +52,18 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 		t.Errorf("the team has %v members, want 1: %s", got, all)
 	}
 	owner.may(t, "the owner's rights", "team", "add-member", name, "group:oidc:contractors", "--role", "Viewer")
-	if out, _ := owner.run(0, "team", "members", name); !strings.Contains(out, "Viewer") || !strings.Contains(out, "oidc:contractors") {
+	if out, _ := owner.run(0, "team", "members", name); !strings.Contains(out, "Viewer") ||
+		!strings.Contains(out, "oidc:contractors") {
 		t.Errorf("the members are %s", out)
 	}
-	if _, said := owner.run(6, "team", "suspend", name, "--yes"); !strings.Contains(said, "owners of a team change spec.members only, and this changes spec.suspended") {
+	if _, said := owner.run(6, "team", "suspend", name, "--yes"); !strings.Contains(
+		said, "owners of a team change spec.members only, and this changes spec.suspended") {
 		t.Errorf("an owner suspends the team: %s", said)
 	}
 	owner.run(6, "team", "delete", name, "--yes")
 	request := []string{"request", "bucket", "kept", "-n", name, "--dry-run"}
-	if out := owner.may(t, "the owner's rights in the namespace", request...); !strings.Contains(out, "deletionPolicy: Retain") || !strings.Contains(out, "name: "+stack.Provider) {
+	if out := owner.may(t, "the owner's rights in the namespace", request...); !strings.Contains(
+		out, "deletionPolicy: Retain") || !strings.Contains(out, "name: "+stack.Provider) {
 		t.Errorf("a request does not begin as the team wants:\n%s", out)
 	}
 
@@ -65,7 +72,8 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 		out, err := owner.command(request...).CombinedOutput()
 		return err != nil && strings.Contains(string(out), "you are not allowed to create"), string(out)
 	})
-	if _, said := owner.run(6, "team", "add-member", name, "group:oidc:more"); !strings.Contains(said, "you are not allowed to patch") {
+	if _, said := owner.run(6, "team", "add-member", name, "group:oidc:more"); !strings.Contains(
+		said, "you are not allowed to patch") {
 		t.Errorf("the owner of a suspended team changes the members: %s", said)
 	}
 	platform.run(0, "team", "resume", name)

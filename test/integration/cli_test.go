@@ -37,7 +37,8 @@ func TestABucketsLifeOnTheCommandLine(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("sessions are kept with %v, %v", info.Mode(), err)
 	}
-	if out, _ := c.run(0, "whoami"); !strings.Contains(out, "oidc:team-payments") || !strings.Contains(out, "payments") {
+	if out, _ := c.run(0, "whoami"); !strings.Contains(out, "oidc:team-payments") ||
+		!strings.Contains(out, "payments") {
 		t.Errorf("whoami says %s", out)
 	}
 
@@ -47,11 +48,13 @@ func TestABucketsLifeOnTheCommandLine(t *testing.T) {
 		t.Error("a token that has ended is not replaced")
 	}
 
-	if out, _ := c.run(0, "request", "bucket", name, "-n", "payments", "--set", "providerRef="+stack.Provider, "--dry-run"); !strings.Contains(out, "deletionPolicy: Delete") {
+	if out, _ := c.run(0, "request", "bucket", name, "-n", "payments", "--set", "providerRef="+stack.Provider,
+		"--dry-run"); !strings.Contains(out, "deletionPolicy: Delete") {
 		t.Errorf("a dry run shows %s", out)
 	}
 	c.run(5, "get", "bucket", name, "-n", "payments")
-	_, said = c.run(0, "request", "bucket", name, "-n", "payments", "--set", "providerRef="+stack.Provider, "--set", "tags.cost.center=4711", "--wait", "--timeout", "2m")
+	_, said = c.run(0, "request", "bucket", name, "-n", "payments", "--set", "providerRef="+stack.Provider, "--set",
+		"tags.cost.center=4711", "--wait", "--timeout", "2m")
 	if !strings.Contains(said, "Requested bucket "+name+" in payments.") || !strings.Contains(said, "Ready") {
 		t.Errorf("request says %s", said)
 	}
@@ -68,7 +71,8 @@ func TestABucketsLifeOnTheCommandLine(t *testing.T) {
 	if out, _ := c.run(0, "get", "-n", "payments", "--status", "ready"); !strings.Contains(out, name) {
 		t.Errorf("the list of what is ready lacks it: %s", out)
 	}
-	if out, _ := c.run(0, "describe", "bucket", name, "-n", "payments"); !strings.Contains(out, "Status:") || !strings.Contains(out, "Ready") {
+	if out, _ := c.run(0, "describe", "bucket", name, "-n", "payments"); !strings.Contains(out, "Status:") ||
+		!strings.Contains(out, "Ready") {
 		t.Errorf("describe says %s", out)
 	}
 
@@ -81,7 +85,8 @@ func TestABucketsLifeOnTheCommandLine(t *testing.T) {
 	c.run(0, "resume", "bucket", name, "-n", "payments")
 
 	c.run(2, "delete", "bucket", name, "-n", "payments")
-	if _, said := c.run(6, "delete", "bucket", name, "-n", "payments", "--yes"); !strings.Contains(said, "add --confirm "+name) {
+	if _, said := c.run(6, "delete", "bucket", name, "-n", "payments", "--yes"); !strings.Contains(
+		said, "add --confirm "+name) {
 		t.Errorf("a deletion that nobody confirmed says %s", said)
 	}
 	_, said = c.run(0, "delete", "bucket", name, "-n", "payments", "--confirm", name, "--wait", "--timeout", "2m")
@@ -119,7 +124,8 @@ func (c *terminal) change(name string) {
 	c.t.Helper()
 	path := filepath.Join(c.dir, "bucket.yaml")
 	write := func(more string) {
-		text := "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: " + name + "}\nspec:\n  providerRef: {name: " + stack.Provider + "}\n" + more
+		text := "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: " + name +
+			"}\nspec:\n  providerRef: {name: " + stack.Provider + "}\n" + more
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			c.t.Fatal(err)
 		}
@@ -130,7 +136,8 @@ func (c *terminal) change(name string) {
 			c.t.Errorf("apply says %s, want %s", out, want)
 		}
 	}
-	for _, tag := range []string{"a", "b", "c"} { // one after the other, faster than the portal's cache and the operator
+	// one after the other, faster than the portal's cache and the operator
+	for _, tag := range []string{"a", "b", "c"} {
 		write("  tags: {team: " + tag + "}\n")
 		c.run(0, "apply", "-f", path, "-n", "payments")
 		c.run(0, "wait", "bucket", name, "-n", "payments", "--timeout", "2m")
@@ -139,7 +146,8 @@ func (c *terminal) change(name string) {
 		if err := json.Unmarshal([]byte(out), &obj); err != nil {
 			c.t.Fatal(err)
 		}
-		if nested(obj, "spec", "tags", "team") != tag || nested(obj, "status", "observedGeneration") != nested(obj, "metadata", "generation") {
+		if nested(obj, "spec", "tags", "team") != tag || nested(obj, "status", "observedGeneration") != nested(
+			obj, "metadata", "generation") {
 			c.t.Errorf("what was applied is not what was waited for: %s", out)
 		}
 	}
@@ -172,14 +180,18 @@ func TestTheCommandLineTakesTokensOfServiceAccounts(t *testing.T) {
 	if err := os.WriteFile(file, []byte(got.Status.Token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, env := range map[string]string{"by itself": "PORTICO_TOKEN=" + got.Status.Token, "in a file": "PORTICO_TOKEN_FILE=" + file} {
+	for name, env := range map[string]string{
+		"by itself": "PORTICO_TOKEN=" + got.Status.Token,
+		"in a file": "PORTICO_TOKEN_FILE=" + file,
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := newTerminal(t, "PORTICO_SERVER="+p.url, env)
 			if out, _ := c.run(0, "whoami"); !strings.Contains(out, want) {
 				t.Errorf("whoami says %s", out)
 			}
 			_, said := c.run(6, "request", "bucket", "never", "-n", "search", "--set", "providerRef=x")
-			if !strings.Contains(said, "you are not allowed to create s3buckets in namespace search") || tokenLike.MatchString(said) {
+			if !strings.Contains(said, "you are not allowed to create s3buckets in namespace search") ||
+				tokenLike.MatchString(said) {
 				t.Errorf("without the right: %s", said)
 			}
 		})

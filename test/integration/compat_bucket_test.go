@@ -45,43 +45,56 @@ var bucketSettings = []setting{
 		},
 		spoil: func(s *trial, o external.Object) error {
 			_, err := s.s3().PutBucketVersioning(s.Context(), &s3.PutBucketVersioningInput{
-				Bucket: bucketName(o), VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled},
+				Bucket: bucketName(o), VersioningConfiguration: &s3types.VersioningConfiguration{
+					Status: s3types.BucketVersioningStatusEnabled,
+				},
 			})
 			return err
 		},
 	},
 	{
-		name: "encryption AES256", set: `{"encryption":{"algorithm":"AES256"}}`, change: `{"encryption":{"algorithm":"AES256","bucketKeyEnabled":true}}`,
-		has: encryptionOf, spoil: unencrypt,
+		name: "encryption AES256", set: `{"encryption":{"algorithm":"AES256"}}`,
+		change: `{"encryption":{"algorithm":"AES256","bucketKeyEnabled":true}}`,
+		has:    encryptionOf, spoil: unencrypt,
 	},
 	{
-		name: "encryption aws:kms", set: `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"one"}}`, change: `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"two"}}`,
-		has: encryptionOf, spoil: unencrypt,
+		name: "encryption aws:kms", set: `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"one"}}`,
+		change: `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"two"}}`,
+		has:    encryptionOf, spoil: unencrypt,
 	},
 	{
-		name: "publicAccessBlock", set: `{"publicAccessBlock":{"blockPublicAcls":true}}`, change: `{"publicAccessBlock":{"blockPublicAcls":false}}`,
+		name: "publicAccessBlock", set: `{"publicAccessBlock":{"blockPublicAcls":true}}`,
+		change: `{"publicAccessBlock":{"blockPublicAcls":false}}`,
 		has: func(s *trial, o external.Object) string {
 			out, err := s.s3().GetPublicAccessBlock(s.Context(), &s3.GetPublicAccessBlockInput{Bucket: bucketName(o)})
-			return value(err, func() string { return fmt.Sprint(aws.ToBool(out.PublicAccessBlockConfiguration.BlockPublicAcls)) })
+			return value(err, func() string {
+				return fmt.Sprint(aws.ToBool(out.PublicAccessBlockConfiguration.BlockPublicAcls))
+			})
 		},
 		spoil: func(s *trial, o external.Object) error {
 			_, err := s.s3().PutPublicAccessBlock(s.Context(), &s3.PutPublicAccessBlockInput{
-				Bucket: bucketName(o), PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: aws.Bool(true)},
+				Bucket: bucketName(o), PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
+					BlockPublicAcls: aws.Bool(true),
+				},
 			})
 			return err
 		},
 	},
 	{
 		name: "lifecycleRules", set: `{"lifecycleRules":[{"id":"old","prefix":"logs/","expirationDays":30}]}`,
-		change: `{"lifecycleRules":[{"id":"old","prefix":"logs/","expirationDays":60}]}`, has: lifecycleOf, spoil: dropRules,
+		change: `{"lifecycleRules":[{"id":"old","prefix":"logs/","expirationDays":60}]}`, has: lifecycleOf,
+		spoil: dropRules,
 	},
 	{
 		name: "lifecycleRules of versions", set: `{"lifecycleRules":[{"id":"v","noncurrentVersionExpirationDays":30}]}`,
-		change: `{"lifecycleRules":[{"id":"v","noncurrentVersionExpirationDays":60}]}`, has: lifecycleOf, spoil: dropRules,
+		change: `{"lifecycleRules":[{"id":"v","noncurrentVersionExpirationDays":60}]}`, has: lifecycleOf,
+		spoil: dropRules,
 	},
 	{
-		name: "lifecycleRules that move", set: `{"lifecycleRules":[{"id":"m","transitions":[{"days":30,"storageClass":"GLACIER"}]}]}`,
-		change: `{"lifecycleRules":[{"id":"m","transitions":[{"days":60,"storageClass":"GLACIER"}]}]}`, has: lifecycleOf, spoil: dropRules,
+		name:   "lifecycleRules that move",
+		set:    `{"lifecycleRules":[{"id":"m","transitions":[{"days":30,"storageClass":"GLACIER"}]}]}`,
+		change: `{"lifecycleRules":[{"id":"m","transitions":[{"days":60,"storageClass":"GLACIER"}]}]}`,
+		has:    lifecycleOf, spoil: dropRules,
 	},
 	{
 		name: "corsRules", set: `{"corsRules":[{"allowedOrigins":["https://a.example.com"],"allowedMethods":["GET"]}]}`,
@@ -120,7 +133,9 @@ func unencrypt(s *trial, o external.Object) error {
 }
 
 func lifecycleOf(s *trial, o external.Object) string {
-	out, err := s.s3().GetBucketLifecycleConfiguration(s.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: bucketName(o)})
+	out, err := s.s3().GetBucketLifecycleConfiguration(s.Context(), &s3.GetBucketLifecycleConfigurationInput{
+		Bucket: bucketName(o),
+	})
 	return value(err, func() string { return external.JSON(out.Rules) })
 }
 
@@ -148,7 +163,10 @@ func (s *trial) lists(o external.Object) string {
 }
 
 // oddKeys are names of objects that are difficult for a client, a listing or XML.
-var oddKeys = []string{"plain", "a b", "ä/ü&<+>%2F", "quote\"'", "line\nfeed", unspelt, "deep/er/and/deeper", climbing, strings.Repeat("k", 200)}
+var oddKeys = []string{
+	"plain", "a b", "ä/ü&<+>%2F", "quote\"'", "line\nfeed", unspelt, "deep/er/and/deeper",
+	climbing, strings.Repeat("k", 200),
+}
 
 // deletes tests the deletion of buckets with content.
 func (s *trial) deletes() {
@@ -203,7 +221,8 @@ func (s *trial) empties(b *v1alpha1.S3Bucket) {
 	}
 	s.Logf("%s", meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady).Message)
 	s.atRest()
-	if _, err := s.s3().DeleteObject(s.Context(), &s3.DeleteObjectInput{Bucket: bucketName(b), Key: aws.String(unspelt)}); err != nil {
+	if _, err := s.s3().DeleteObject(
+		s.Context(), &s3.DeleteObjectInput{Bucket: bucketName(b), Key: aws.String(unspelt)}); err != nil {
 		s.Fatal(err)
 	}
 	wakeNow(s.T, s.Client, b)
@@ -233,7 +252,8 @@ func (s *trial) fill(bucket string, keys []string) (stored int) {
 	s.Helper()
 	for _, key := range keys {
 		for range 2 {
-			if _, err := s.s3().PutObject(s.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("x")}); err != nil {
+			if _, err := s.s3().PutObject(
+				s.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("x")}); err != nil {
 				s.Logf("the server does not take the key %q: %s", key, cloud.Code(err))
 				continue
 			}

@@ -28,7 +28,9 @@ func attributeRow(name, attribute, set, change, other string) setting {
 		name: name, set: set, change: change,
 		has: func(s *trial, o external.Object) string { return s.attribute(o, attribute) },
 		spoil: func(s *trial, o external.Object) error {
-			_, err := s.sqs().SetQueueAttributes(s.Context(), &sqs.SetQueueAttributesInput{QueueUrl: queueURL(o), Attributes: map[string]string{attribute: other}})
+			_, err := s.sqs().SetQueueAttributes(s.Context(), &sqs.SetQueueAttributesInput{
+				QueueUrl: queueURL(o), Attributes: map[string]string{attribute: other},
+			})
 			return err
 		},
 	}
@@ -43,40 +45,55 @@ var queueSettings = []setting{
 			return value(err, func() string { return out.Tags["team"] })
 		},
 		spoil: func(s *trial, o external.Object) error {
-			_, err := s.sqs().TagQueue(s.Context(), &sqs.TagQueueInput{QueueUrl: queueURL(o), Tags: map[string]string{"team": "nobody"}})
+			_, err := s.sqs().TagQueue(
+				s.Context(), &sqs.TagQueueInput{QueueUrl: queueURL(o), Tags: map[string]string{"team": "nobody"}})
 			return err
 		},
 	},
 	attributeRow("delaySeconds", "DelaySeconds", `{"delaySeconds":5}`, `{"delaySeconds":6}`, "7"),
-	attributeRow("visibilityTimeout", "VisibilityTimeout", `{"visibilityTimeout":50}`, `{"visibilityTimeout":60}`, "70"),
-	attributeRow("receiveMessageWaitTimeSeconds", "ReceiveMessageWaitTimeSeconds", `{"receiveMessageWaitTimeSeconds":5}`, `{"receiveMessageWaitTimeSeconds":6}`, "7"),
-	attributeRow("messageRetentionPeriod", "MessageRetentionPeriod", `{"messageRetentionPeriod":86400}`, `{"messageRetentionPeriod":90000}`, "100000"),
-	attributeRow("maximumMessageSize", "MaximumMessageSize", `{"maximumMessageSize":2048}`, `{"maximumMessageSize":4096}`, "8192"),
+	attributeRow("visibilityTimeout", "VisibilityTimeout", `{"visibilityTimeout":50}`, `{"visibilityTimeout":60}`,
+		"70"),
+	attributeRow("receiveMessageWaitTimeSeconds", "ReceiveMessageWaitTimeSeconds",
+		`{"receiveMessageWaitTimeSeconds":5}`, `{"receiveMessageWaitTimeSeconds":6}`, "7"),
+	attributeRow("messageRetentionPeriod", "MessageRetentionPeriod", `{"messageRetentionPeriod":86400}`,
+		`{"messageRetentionPeriod":90000}`, "100000"),
+	attributeRow("maximumMessageSize", "MaximumMessageSize", `{"maximumMessageSize":2048}`,
+		`{"maximumMessageSize":4096}`, "8192"),
 	{
 		name: "deadLetterQueue", set: `{"deadLetterQueue":{"targetRef":{"name":"dead"},"maxReceiveCount":3}}`,
 		change: `{"deadLetterQueue":{"targetRef":{"name":"dead"},"maxReceiveCount":4}}`,
 		has:    func(s *trial, o external.Object) string { return s.attribute(o, "RedrivePolicy") },
 		spoil: func(s *trial, o external.Object) error {
-			policy := fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":9}`, o.(*v1alpha1.SQSQueue).Status.DeadLetterTargetARN)
-			_, err := s.sqs().SetQueueAttributes(s.Context(), &sqs.SetQueueAttributesInput{QueueUrl: queueURL(o), Attributes: map[string]string{"RedrivePolicy": policy}})
+			policy := fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":9}`,
+				o.(*v1alpha1.SQSQueue).Status.DeadLetterTargetARN)
+			_, err := s.sqs().SetQueueAttributes(s.Context(), &sqs.SetQueueAttributesInput{
+				QueueUrl: queueURL(o), Attributes: map[string]string{"RedrivePolicy": policy},
+			})
 			return err
 		},
 	},
 	attributeRow("redriveAllowPolicy", "RedriveAllowPolicy", `{"redriveAllowPolicy":{"redrivePermission":"denyAll"}}`,
 		`{"redriveAllowPolicy":{"redrivePermission":"allowAll"}}`, `{"redrivePermission":"denyAll"}`),
 	attributeRow("kmsMasterKeyId", "KmsMasterKeyId", `{"kmsMasterKeyId":"one"}`, `{"kmsMasterKeyId":"two"}`, "three"),
-	attributeRow("kmsDataKeyReusePeriodSeconds", "KmsDataKeyReusePeriodSeconds", `{"kmsMasterKeyId":"one","kmsDataKeyReusePeriodSeconds":600}`,
+	attributeRow("kmsDataKeyReusePeriodSeconds", "KmsDataKeyReusePeriodSeconds",
+		`{"kmsMasterKeyId":"one","kmsDataKeyReusePeriodSeconds":600}`,
 		`{"kmsDataKeyReusePeriodSeconds":700}`, "800"),
-	attributeRow("sqsManagedSseEnabled", "SqsManagedSseEnabled", `{"sqsManagedSseEnabled":true}`, `{"sqsManagedSseEnabled":false}`, "true"),
-	attributeRow("contentBasedDeduplication", "ContentBasedDeduplication", `{"fifoQueue":true,"contentBasedDeduplication":true}`, `{"contentBasedDeduplication":false}`, "true"),
-	attributeRow("deduplicationScope", "DeduplicationScope", `{"fifoQueue":true,"deduplicationScope":"messageGroup"}`, `{"deduplicationScope":"queue"}`, "messageGroup"),
-	attributeRow("fifoThroughputLimit", "FifoThroughputLimit", `{"fifoQueue":true,"fifoThroughputLimit":"perMessageGroupId","deduplicationScope":"messageGroup"}`,
+	attributeRow("sqsManagedSseEnabled", "SqsManagedSseEnabled", `{"sqsManagedSseEnabled":true}`,
+		`{"sqsManagedSseEnabled":false}`, "true"),
+	attributeRow("contentBasedDeduplication", "ContentBasedDeduplication",
+		`{"fifoQueue":true,"contentBasedDeduplication":true}`, `{"contentBasedDeduplication":false}`, "true"),
+	attributeRow("deduplicationScope", "DeduplicationScope", `{"fifoQueue":true,"deduplicationScope":"messageGroup"}`,
+		`{"deduplicationScope":"queue"}`, "messageGroup"),
+	attributeRow("fifoThroughputLimit", "FifoThroughputLimit",
+		`{"fifoQueue":true,"fifoThroughputLimit":"perMessageGroupId","deduplicationScope":"messageGroup"}`,
 		`{"fifoThroughputLimit":"perQueue"}`, "perMessageGroupId"),
 }
 
 // attribute returns the server's value of an attribute.
 func (s *trial) attribute(o external.Object, name string) string {
-	out, err := s.sqs().GetQueueAttributes(s.Context(), &sqs.GetQueueAttributesInput{QueueUrl: queueURL(o), AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
+	out, err := s.sqs().GetQueueAttributes(s.Context(), &sqs.GetQueueAttributesInput{
+		QueueUrl: queueURL(o), AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
+	})
 	return value(err, func() string { return out.Attributes[name] })
 }
 
@@ -110,7 +127,10 @@ func (s *trial) deletesQueue() {
 	q := queueAt(s, "full").(*v1alpha1.SQSQueue)
 	create(s.T, s.Client, q)
 	s.outcome(q)
-	if _, err := s.sqs().SendMessage(s.Context(), &sqs.SendMessageInput{QueueUrl: &q.Status.QueueURL, MessageBody: aws.String("hello")}); err != nil {
+	if _, err := s.sqs().SendMessage(
+		s.Context(), &sqs.SendMessageInput{
+			QueueUrl: &q.Status.QueueURL, MessageBody: aws.String("hello"),
+		}); err != nil {
 		s.Error(err)
 	}
 	s.goes(q)

@@ -52,7 +52,10 @@ var servers = []awsLike{
 	{"MinIO", "MINIO", "s3", func(t *testing.T, program, address, id, secret string) process.Spec {
 		t.Helper()
 		return process.Spec{
-			Path: program, Args: []string{"server", "--address", address, "--console-address", freeAddress(t), t.TempDir()},
+			Path: program, Args: []string{
+				"server", "--address", address, "--console-address", freeAddress(t),
+				t.TempDir(),
+			},
 			Env: []string{"MINIO_ROOT_USER=" + id, "MINIO_ROOT_PASSWORD=" + secret, "MINIO_REGION=" + stack.Region, "MINIO_BROWSER=off", "HOME=" + t.TempDir()},
 		}
 	}, nil},
@@ -68,7 +71,10 @@ aws { region = %[3]s, accountId = "%[4]s" }
 		if err != nil {
 			t.Fatal(err)
 		}
-		return process.Spec{Path: "java", Args: []string{"-Xmx256m", "-Dconfig.file=" + settings, "-cp", filepath.Join(program, "*"), "org.elasticmq.server.Main"}}
+		return process.Spec{Path: "java", Args: []string{
+			"-Xmx256m", "-Dconfig.file=" + settings, "-cp",
+			filepath.Join(program, "*"), "org.elasticmq.server.Main",
+		}}
 	}, nil},
 }
 
@@ -104,8 +110,9 @@ func (s awsLike) run(t *testing.T) *trial {
 	t.Cleanup(func() { _ = p.Stop() })
 	st := &trial{T: t, Client: admin(t), awsLike: s, front: newFront(t, "http://"+address)}
 	st.config = aws.Config{
-		Region: stack.Region, BaseEndpoint: aws.String("http://" + address), Credentials: credentials.NewStaticCredentialsProvider(id, secret, ""),
-		HTTPClient: &http.Client{},
+		Region: stack.Region, BaseEndpoint: aws.String("http://" + address),
+		Credentials: credentials.NewStaticCredentialsProvider(id, secret, ""),
+		HTTPClient:  &http.Client{},
 	}
 	startOperator(t, operatorOptions{endpoints: cloud.Endpoints{st.front.URL}, timeScale: quick})
 	st.ns = team(t, st.Client)
@@ -140,11 +147,14 @@ func (s *trial) account(id, secret string) *v1alpha1.AWSProvider {
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
 		Region: stack.Region, Endpoint: s.front.URL, AllowedNamespaces: &metav1.LabelSelector{},
 		AWSRules:       v1alpha1.AWSRules{AllowedKMSKeys: []string{"*"}},
-		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
+		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{
+			Name: name, Key: "secret",
+		},
 	}}
 	create(s.T, s.Client, p)
 	s.Cleanup(func() { forget(s.T, s.Client, name) })
-	if got := reason(s.T, s.Client, p, "AccountNotStated").Message; !strings.Contains(got, "does not say whose the credentials are") {
+	if got := reason(s.T, s.Client, p, "AccountNotStated").Message; !strings.Contains(
+		got, "does not say whose the credentials are") {
 		s.Errorf("message %q", got)
 	}
 	edit(s.T, s.Client, p, func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint, p.Spec.Endpoints = "", own })
@@ -208,7 +218,8 @@ func newFront(t *testing.T, to string) *front {
 
 func (f *front) note(r *http.Request) {
 	_, call, isJSON := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	one := passed{text: r.Method + " " + r.URL.RequestURI(), write: r.Method != http.MethodGet && r.Method != http.MethodHead}
+	one := passed{text: r.Method + " " + r.URL.RequestURI(), write: r.Method != http.MethodGet &&
+		r.Method != http.MethodHead}
 	if isJSON {
 		one = passed{text: call, write: !strings.HasPrefix(call, "Get") && !strings.HasPrefix(call, "List")}
 	}

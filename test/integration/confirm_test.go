@@ -24,7 +24,9 @@ func madeIn(t *testing.T, c client.Client, label string, obj engine.Object) {
 	t.Helper()
 	ns := team(t, c)
 	if label != "" {
-		edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) { n.Labels[v1alpha1.LabelConfirmDeletion] = label })
+		edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) {
+			n.Labels[v1alpha1.LabelConfirmDeletion] = label
+		})
 	}
 	obj.SetNamespace(ns)
 	create(t, c, obj)
@@ -40,9 +42,13 @@ func protected(o engine.Object) engine.Object {
 }
 
 func hostnameFor(env v1alpha1.Environment) engine.Object {
-	return &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.GatewayHostnameRequestSpec{
-		ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}, Hostname: "shop.example.com", ZoneID: "Z123456789", Environment: env,
-	}}
+	return &v1alpha1.GatewayHostnameRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: "shop"},
+		Spec: v1alpha1.GatewayHostnameRequestSpec{
+			ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}, Hostname: "shop.example.com", ZoneID: "Z123456789",
+			Environment: env,
+		},
+	}
 }
 
 // Where a deletion would remove data, a production hostname or something protected, it needs the name; elsewhere it
@@ -157,8 +163,11 @@ func TestAStolenOperatorKeepsNothingElse(t *testing.T) {
 	owned, let := markedSecret(ns), markedSecret(ns)
 	docs := bucketOf(ns, "docs") // it must exist, or the garbage collector deletes the Secret
 	create(t, c, docs)
-	owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(docs, v1alpha1.GroupVersion.WithKind(v1alpha1.KindS3Bucket))}
-	let.Name, let.OwnerReferences, let.Annotations = "let-s3bucket-binding", nil, map[string]string{v1alpha1.AnnotationKeptFor: "x"}
+	owned.OwnerReferences = []metav1.OwnerReference{
+		*metav1.NewControllerRef(docs, v1alpha1.GroupVersion.WithKind(v1alpha1.KindS3Bucket)),
+	}
+	let.Name, let.OwnerReferences, let.Annotations = "let-s3bucket-binding", nil,
+		map[string]string{v1alpha1.AnnotationKeptFor: "x"}
 	plain := changed(let, func(s *corev1.Secret) { s.Name, s.Annotations = "plain-s3bucket-binding", nil })
 	for _, s := range []*corev1.Secret{owned, let, plain} {
 		create(t, c, s)

@@ -27,7 +27,9 @@ func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
 	})
 	reason(t, c, p, "AccountMismatch")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
-		p.Spec.AssumeRoleChain = []v1alpha1.AssumedRole{{RoleARN: "arn:aws:iam::230000000002:role/hop", ExternalID: "hop-id"}}
+		p.Spec.AssumeRoleChain = []v1alpha1.AssumedRole{
+			{RoleARN: "arn:aws:iam::230000000002:role/hop", ExternalID: "hop-id"},
+		}
 		p.Spec.AssumeRoleARN, p.Spec.ExternalID = "arn:aws:iam::230000000003:role/portico", "portico-id"
 	})
 	ready(t, c, p)

@@ -96,16 +96,22 @@ func (c *cut) kube(cfg *rest.Config, o client.Options) (client.Client, error) {
 		Update: func(ctx context.Context, w client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
 			return c.around(about(obj), func() error { return w.Update(ctx, obj, opts...) })
 		},
-		Patch: func(ctx context.Context, w client.WithWatch, obj client.Object, p client.Patch, opts ...client.PatchOption) error {
+		Patch: func(ctx context.Context, w client.WithWatch, obj client.Object, p client.Patch,
+			opts ...client.PatchOption,
+		) error {
 			return c.around(about(obj), func() error { return w.Patch(ctx, obj, p, opts...) })
 		},
-		Apply: func(ctx context.Context, w client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+		Apply: func(ctx context.Context, w client.WithWatch, obj runtime.ApplyConfiguration,
+			opts ...client.ApplyOption,
+		) error {
 			return c.around(true, func() error { return w.Apply(ctx, obj, opts...) })
 		},
 		Delete: func(ctx context.Context, w client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 			return c.around(true, func() error { return w.Delete(ctx, obj, opts...) })
 		},
-		SubResourcePatch: func(ctx context.Context, cl client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, cl client.Client, sub string, obj client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption,
+		) error {
 			return c.around(about(obj), func() error { return cl.SubResource(sub).Patch(ctx, obj, p, opts...) })
 		},
 	}), nil

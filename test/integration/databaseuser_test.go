@@ -44,7 +44,9 @@ func realDatabases(t *testing.T) (*realdb.Fleet, dbserver.Dialer) {
 }
 
 func databaseUserOf(i *v1alpha1.RDSInstance, name string) *v1alpha1.DatabaseUser {
-	return &v1alpha1.DatabaseUser{ObjectMeta: meta1(i.Namespace, name), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: i.Name}}}
+	return &v1alpha1.DatabaseUser{ObjectMeta: meta1(i.Namespace, name), Spec: v1alpha1.DatabaseUserSpec{
+		DatabaseRef: v1alpha1.LocalRef{Name: i.Name},
+	}}
 }
 
 // connections returns an application's connections, according to its binding Secret.
@@ -58,7 +60,10 @@ func connections(t *testing.T, dialer dbserver.Dialer, b map[string]string) *sql
 	if b["type"] != "postgresql" {
 		engine = b["type"]
 	}
-	db, err := realdb.Open(realdb.Login{Engine: engine, Host: b["host"], Port: port, Database: b["database"], Username: b["username"], Password: b["password"], CAFile: dialer.CAFile})
+	db, err := realdb.Open(realdb.Login{
+		Engine: engine, Host: b["host"], Port: port, Database: b["database"],
+		Username: b["username"], Password: b["password"], CAFile: dialer.CAFile,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +96,10 @@ func TestAnApplicationHasADatabaseUser(t *testing.T) {
 				}
 			}
 			second := rotated(t, c, u, first)
-			for name, db := range map[string]*sql.DB{"who is connected": app, "a new connection with the password before": connections(t, dialer, first), "the new password": connections(t, dialer, second)} {
+			for name, db := range map[string]*sql.DB{
+				"who is connected": app, "a new connection with the password before": connections(t, dialer, first),
+				"the new password": connections(t, dialer, second),
+			} {
 				if _, err := db.ExecContext(t.Context(), "INSERT INTO orders VALUES (2)"); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -110,10 +118,12 @@ func TestAnApplicationHasADatabaseUser(t *testing.T) {
 				}
 			}
 			var rows int
-			if err := connections(t, dialer, bound(t, c, i)).QueryRowContext(t.Context(), "SELECT count(*) FROM orders").Scan(&rows); err != nil || rows != 4 {
+			if err := connections(t, dialer, bound(t, c, i)).QueryRowContext(
+				t.Context(), "SELECT count(*) FROM orders").Scan(&rows); err != nil || rows != 4 {
 				t.Errorf("%d rows are left, %v", rows, err)
 			}
-			if text := fleet.Server(engine).Logged(); !strings.Contains(text, second["username"]) || strings.Contains(text, second["password"]) {
+			if text := fleet.Server(engine).Logged(); !strings.Contains(text, second["username"]) ||
+				strings.Contains(text, second["password"]) {
 				t.Error("the server's log has no statement of ours, or the password")
 			}
 		})
@@ -121,7 +131,9 @@ func TestAnApplicationHasADatabaseUser(t *testing.T) {
 }
 
 // checkBinding compares a user's Secret with that of its database.
-func checkBinding(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, u *v1alpha1.DatabaseUser, b map[string]string) {
+func checkBinding(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, u *v1alpha1.DatabaseUser,
+	b map[string]string,
+) {
 	t.Helper()
 	master := bound(t, c, i)
 	for key, value := range master {
@@ -131,7 +143,8 @@ func checkBinding(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, u *v1a
 		}
 	}
 	uri, err := url.Parse(b["uri"])
-	if err != nil || uri.User.Username() != b["username"] || uri.Host != b["host"]+":"+b["port"] || uri.Path != "/"+b["database"] || len(b) != len(master) {
+	if err != nil || uri.User.Username() != b["username"] || uri.Host != b["host"]+":"+b["port"] || uri.Path != "/"+
+		b["database"] || len(b) != len(master) {
 		t.Errorf("the URI does not fit: %v", err)
 	}
 	for _, step := range []string{v1alpha1.StepDatabaseReached, v1alpha1.StepUserReady, v1alpha1.StepBindingReady} {
@@ -168,7 +181,9 @@ func toldNowhere(t *testing.T, c client.Client, u *v1alpha1.DatabaseUser, all ..
 // A database that does not answer blocks a deletion, and the message says how to skip it; a deleted one does not.
 func TestADatabaseUserGoesWithoutItsDatabase(t *testing.T) {
 	c, fleet, _ := withDatabases(t)
-	i := databaseOf(team(t, c), "shop", func(s *v1alpha1.RDSInstanceSpec) { s.DBName, s.SkipFinalSnapshot = "shop_gone", true })
+	i := databaseOf(team(t, c), "shop", func(s *v1alpha1.RDSInstanceSpec) {
+		s.DBName, s.SkipFinalSnapshot = "shop_gone", true
+	})
 	createReady(t, c, i)
 	kept, stuck := databaseUserOf(i, "kept"), databaseUserOf(i, "stuck")
 	createReady(t, c, kept)
@@ -177,7 +192,8 @@ func TestADatabaseUserGoesWithoutItsDatabase(t *testing.T) {
 	if err := c.Delete(t.Context(), stuck); err != nil {
 		t.Fatal(err)
 	}
-	if got := reason(t, c, stuck, v1alpha1.ReasonNoNetworkPath); !strings.Contains(got.Message, "deletionPolicy: Retain") {
+	if got := reason(t, c, stuck, v1alpha1.ReasonNoNetworkPath); !strings.Contains(
+		got.Message, "deletionPolicy: Retain") {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, stuck, func(u *v1alpha1.DatabaseUser) { u.Spec.DeletionPolicy = v1alpha1.DeletionRetain })

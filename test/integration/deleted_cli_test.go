@@ -21,7 +21,12 @@ func TestThePrintedCommandGetsADatabaseBack(t *testing.T) {
 	ns := team(t, o)
 	may := func(user string, resources ...string) *terminal {
 		name := "deleted-" + user
-		create(t, o, &rbacv1.Role{ObjectMeta: meta1(ns, name), Rules: []rbacv1.PolicyRule{{Verbs: []string{"get", "list", "watch", "create"}, APIGroups: []string{"portico.dev"}, Resources: resources}}})
+		create(t, o, &rbacv1.Role{ObjectMeta: meta1(ns, name), Rules: []rbacv1.PolicyRule{
+			{
+				Verbs: []string{"get", "list", "watch", "create"}, APIGroups: []string{"portico.dev"},
+				Resources: resources,
+			},
+		}})
 		create(t, o, &rbacv1.RoleBinding{
 			ObjectMeta: meta1(ns, name), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + user}},
@@ -43,7 +48,8 @@ func TestThePrintedCommandGetsADatabaseBack(t *testing.T) {
 		said = string(text)
 		return err == nil && strings.Contains(said, "ledger") && strings.Contains(said, "letters"), said
 	})
-	if theirs, _ := some.run(0, "deleted", "-n", ns); !strings.Contains(theirs, "letters") || strings.Contains(theirs, "ledger") {
+	if theirs, _ := some.run(0, "deleted", "-n", ns); !strings.Contains(theirs, "letters") ||
+		strings.Contains(theirs, "ledger") {
 		t.Errorf("somebody who can list queues alone is shown\n%s", theirs)
 	}
 	line := regexp.MustCompile(`(?m)^portico (request rdsinstance ledger .*)$`).FindStringSubmatch(said)

@@ -18,7 +18,9 @@ import (
 )
 
 // deletedIn asks an operator what AWS has of the deleted objects of a namespace, until done accepts the result.
-func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.DeletedList) bool) (got operatorapi.DeletedList) {
+func (o *inspected) deletedIn(t *testing.T, ns string, done func(operatorapi.DeletedList) bool) (
+	got operatorapi.DeletedList,
+) {
 	t.Helper()
 	token := accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience)
 	await(t, "the list of what was deleted", func() (bool, string) {
@@ -51,7 +53,8 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	picked.Spec.BucketName = ""
 	all := []external.Object{
 		kept(bucketOf(ns, "named")), kept(picked), kept(queues.object(ns, "letters")), kept(topics.object(ns, "news")),
-		kept(machineOf(ns, "builder")), kept(databaseOf(ns, "kept")), in(databaseOf(ns, "ledger")), kept(bucketOf(neighbour, "theirs")),
+		kept(machineOf(ns, "builder")), kept(databaseOf(ns, "kept")), in(databaseOf(ns, "ledger")),
+		kept(bucketOf(neighbour, "theirs")),
 	}
 	stays := in(bucketOf(ns, "stays"))
 	for _, obj := range append(all, stays) {
@@ -66,7 +69,8 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 	}
 
 	want := []string{
-		"EC2Instance builder instanceName instanceType", "RDSInstance kept allocatedStorage dbInstanceClass engine masterUsername",
+		"EC2Instance builder instanceName instanceType", "RDSInstance kept allocatedStorage dbInstanceClass engine " +
+			"masterUsername",
 		"RDSInstance ledger snapshot allocatedStorage engine masterUsername restoreFrom.snapshotIdentifier",
 		"S3Bucket named bucketName", "S3Bucket picked", "SNSTopic news", "SQSQueue letters",
 	}
@@ -83,7 +87,8 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 			line += " " + field
 		}
 		lines = append(lines, line)
-		if d.Provider != p.Name || d.Account != "230000000081" || d.Region == "" || d.ID == "" || !strings.HasPrefix(d.ARN, "arn:aws:") || d.NameInUse || (d.Snapshot && d.Taken == nil) {
+		if d.Provider != p.Name || d.Account != "230000000081" || d.Region == "" || d.ID == "" ||
+			!strings.HasPrefix(d.ARN, "arn:aws:") || d.NameInUse || (d.Snapshot && d.Taken == nil) {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -119,9 +124,12 @@ func TestAnAccountThatTellsNothingOfDeletedResourcesIsNamed(t *testing.T) {
 	gone(t, o, b)
 	p := account(t, o, "230000000082")
 	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000082"), iam.Policies{}))
-	got := o.deletedIn(t, ns, func(list operatorapi.DeletedList) bool { return len(list.Items) > 0 && len(list.Problems) > 0 })
+	got := o.deletedIn(t, ns, func(list operatorapi.DeletedList) bool {
+		return len(list.Items) > 0 && len(list.Problems) > 0
+	})
 	said := fmt.Sprint(got.Problems)
-	if got.Items[0].Name != "left" || !strings.Contains(said, p.Name) || !strings.Contains(said, "tag:GetResources") || strings.Contains(said, "Provider") {
+	if got.Items[0].Name != "left" || !strings.Contains(said, p.Name) || !strings.Contains(said, "tag:GetResources") ||
+		strings.Contains(said, "Provider") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -31,7 +31,8 @@ func TestANonEmptyBucketIsNotDeleted(t *testing.T) {
 			t.Errorf("message %q does not speak of %s", got.Message, help)
 		}
 	}
-	if _, err := api.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &b.Spec.BucketName, Key: aws.String("ledger.csv")}); err != nil {
+	if _, err := api.HeadObject(
+		t.Context(), &s3.HeadObjectInput{Bucket: &b.Spec.BucketName, Key: aws.String("ledger.csv")}); err != nil {
 		t.Fatalf("the object is gone: %v", err)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.ForceDestroy = true })
@@ -50,7 +51,8 @@ func TestForceDestroyEmptiesVersionsAndMarkersInBatches(t *testing.T) {
 	for i := range 30 {
 		key := fmt.Sprintf("k%d", i%10)
 		put(t, api, b.Spec.BucketName, key)
-		if _, err := api.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &b.Spec.BucketName, Key: &key}); err != nil {
+		if _, err := api.DeleteObject(
+			t.Context(), &s3.DeleteObjectInput{Bucket: &b.Spec.BucketName, Key: &key}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +167,9 @@ func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T
 	if n := writes(b.Spec.BucketName, m); n != 0 {
 		t.Fatalf("%d writes on a foreign bucket", n)
 	}
-	retag(t, api, b.Spec.BucketName, func(tags map[string]string) { tags["portico.dev/adopt"] = b.Namespace + "/" + b.Name })
+	retag(t, api, b.Spec.BucketName, func(tags map[string]string) {
+		tags["portico.dev/adopt"] = b.Namespace + "/" + b.Name
+	})
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionNever })
 	if got := reason(t, c, b, "AlreadyExists"); !strings.Contains(got.Message, "adoptionPolicy") {
 		t.Errorf("message %q does not say how to take the offer", got.Message)
@@ -218,7 +222,9 @@ func TestANamespaceOfTheSameNameInheritsNothing(t *testing.T) {
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "heir")
 	createReady(t, c, b)
-	retag(t, api, b.Spec.BucketName, func(tags map[string]string) { tags["portico.dev/namespace-uid"] = "of-the-first-team" })
+	retag(t, api, b.Spec.BucketName, func(tags map[string]string) {
+		tags["portico.dev/namespace-uid"] = "of-the-first-team"
+	})
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "1"}
 	})
@@ -263,9 +269,12 @@ func TestDeletedOutsideIsNotRecreatedWithoutTheOwnersWord(t *testing.T) {
 
 func foreignBucket(t *testing.T, api *s3.Client, name string) {
 	t.Helper()
-	_, err := api.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("made-by"), Value: aws.String("hand")}},
-	}})
+	_, err := api.CreateBucket(
+		t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+			LocationConstraint: "eu-west-1", Tags: []s3types.Tag{
+				{Key: aws.String("made-by"), Value: aws.String("hand")},
+			},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +282,8 @@ func foreignBucket(t *testing.T, api *s3.Client, name string) {
 
 func put(t *testing.T, api *s3.Client, bucket, key string) {
 	t.Helper()
-	_, err := api.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("content")})
+	_, err := api.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("content")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,11 @@ func TestTheShellLinesOfThePagesRun(t *testing.T) {
 	shell := userShell(t, p.url)
 	t.Cleanup(func() {
 		out, err := shell.Run(context.WithoutCancel(t.Context()),
-			"portico secret delete shop -n payments --yes; for one in notes statements invoices exports receipts; do kubectl annotate s3buckets $one -n payments --overwrite portico.dev/confirm-deletion=$one || true; done 2>/dev/null; "+
-				"kubectl delete s3buckets,gatewayhostnamerequests -n payments --ignore-not-found --timeout=1m notes statements invoices exports receipts store")
+			"portico secret delete shop -n payments --yes; for one in notes statements invoices exports receipts; do "+
+				"kubectl annotate s3buckets $one -n payments --overwrite portico.dev/confirm-deletion=$one || true; "+
+				"done 2>/dev/null; "+
+				"kubectl delete s3buckets,gatewayhostnamerequests -n payments --ignore-not-found --timeout=1m notes "+
+				"statements invoices exports receipts store")
 		if err != nil {
 			t.Errorf("requests stay: %v: %s", err, out)
 		}
@@ -45,14 +48,25 @@ func TestTheShellLinesOfThePagesRun(t *testing.T) {
 			docs.Otherwise{Part: "aws s3api", Why: "it takes the AWS CLI"}),
 		docs.Open(t, "../..", "docs/rest-api.md", "",
 			docs.Otherwise{Part: "http://localhost:8080", Type: p.url, Why: "the portal of the test"},
-			docs.Otherwise{Part: "curl -sSN", Type: "curl -sSN --max-time 3", Why: "a stream does not end; 28 says that the time is over"}),
+			docs.Otherwise{
+				Part: "curl -sSN", Type: "curl -sSN --max-time 3",
+				Why: "a stream does not end; 28 says that the time is over",
+			}),
 		docs.Open(t, "../..", "docs/user-guide.md", "",
-			docs.Otherwise{Part: "portico.dev/confirm-deletion=reports", Why: "there is no such bucket; TestADeletionIsConfirmedWhereItCostsSomething types what the refusal says"},
-			docs.Otherwise{Part: "portico secret set shop token -n", Type: "printf x | portico secret set shop token=- -n", Why: person},
+			docs.Otherwise{
+				Part: "portico.dev/confirm-deletion=reports",
+				Why: "there is no such bucket; TestADeletionIsConfirmedWhereItCostsSomething types what the " +
+					"refusal says",
+			},
+			docs.Otherwise{Part: "portico secret set shop token -n", Type: "printf x | portico secret set shop " +
+				"token=- -n", Why: person},
 			docs.Otherwise{Part: "@server.key", Type: "@README.md", Why: "a file of the reader's"},
 			docs.Otherwise{Part: "delete shop tls.key", Type: "delete shop tls.key --yes", Why: person}),
 		docs.Open(t, "../..", "docs/local-cluster.md", "",
-			docs.Otherwise{Part: "zoneId=ID", Type: "zoneId=" + world.Zones[stack.Zone{Domain: stack.Domain}], Why: "make run prints it"}),
+			docs.Otherwise{
+				Part: "zoneId=ID", Type: "zoneId=" + world.Zones[stack.Zone{Domain: stack.Domain}],
+				Why: "make run prints it",
+			}),
 	} {
 		page.Type(shell, page.Blocks("")...)
 	}
@@ -84,7 +98,9 @@ func setsSecrets(t *testing.T, o *inspected) {
 	bind := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("sets-secrets")},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Users[0].KubernetesName()}},
+		Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Users[0].KubernetesName()},
+		},
 	}
 	create(t, o.Client, bind)
 	t.Cleanup(func() {

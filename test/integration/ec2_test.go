@@ -30,7 +30,9 @@ func machineOf(ns, name string, change ...func(*v1alpha1.EC2InstanceSpec)) *v1al
 // inEC2 returns AWS's description of the instance.
 func inEC2(t *testing.T, m *v1alpha1.EC2Instance) ec2types.Instance {
 	t.Helper()
-	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{m.Status.InstanceID}})
+	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{
+		InstanceIds: []string{m.Status.InstanceID},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,30 +68,38 @@ func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{newClient: live})
 	ns := team(t, c)
-	create(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "boot"), Data: map[string][]byte{"script": []byte("#!/bin/sh\necho open-sesame\n")}})
+	create(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "boot"), Data: map[string][]byte{
+		"script": []byte("#!/bin/sh\necho open-sesame\n"),
+	}})
 	m := machineOf(ns, "worker", func(s *v1alpha1.EC2InstanceSpec) {
 		s.ImageID, s.ImageSSMParameter = "", latestLinux
 		s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "boot", Key: "script"}}
 		s.Monitoring, s.DisableAPITermination = aws.Bool(true), aws.Bool(false)
-		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/xvda", VolumeSize: aws.Int32(20), IOPS: aws.Int32(4000)}}
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{
+			{DeviceName: "/dev/xvda", VolumeSize: aws.Int32(20), IOPS: aws.Int32(4000)},
+		}
 		s.Tags = ours
 	})
 	createReady(t, c, m)
 	vm := inEC2(t, m)
-	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired || vm.Monitoring.State != ec2types.MonitoringStateEnabled {
+	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired ||
+		vm.Monitoring.State != ec2types.MonitoringStateEnabled {
 		t.Errorf("metadata %+v, monitoring %+v", vm.MetadataOptions, vm.Monitoring)
 	}
-	if v := volumeAt(t, m, "/dev/xvda"); !aws.ToBool(v.Encrypted) || v.VolumeType != ec2types.VolumeTypeGp3 || *v.Size != 20 || *v.Iops != 4000 {
+	if v := volumeAt(t, m, "/dev/xvda"); !aws.ToBool(v.Encrypted) || v.VolumeType != ec2types.VolumeTypeGp3 ||
+		*v.Size != 20 || *v.Iops != 4000 {
 		t.Errorf("root volume encrypted %v, %s, %d GiB", aws.ToBool(v.Encrypted), v.VolumeType, *v.Size)
 	}
-	if s := m.Status; s.InstanceState != "running" || s.PrivateIP == "" || s.AvailabilityZone == "" || s.LaunchTime == nil || len(s.Volumes) != 1 || s.Volumes[0].Size != 20 {
+	if s := m.Status; s.InstanceState != "running" || s.PrivateIP == "" || s.AvailabilityZone == "" ||
+		s.LaunchTime == nil || len(s.Volumes) != 1 || s.Volumes[0].Size != 20 {
 		t.Errorf("status %+v", s)
 	}
 	secret := &corev1.Secret{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: m.Status.Binding.Name}, secret); err != nil {
 		t.Fatal(err)
 	}
-	if secret.Type != "servicebinding.io/ec2" || string(secret.Data["instance-id"]) != m.Status.InstanceID || len(secret.Data["host"]) == 0 {
+	if secret.Type != "servicebinding.io/ec2" || string(secret.Data["instance-id"]) != m.Status.InstanceID ||
+		len(secret.Data["host"]) == 0 {
 		t.Errorf("binding %s with %d keys", secret.Type, len(secret.Data))
 	}
 	version := m.Status.LastSyncTime
@@ -117,7 +127,8 @@ func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 	m := machineOf(ns, "plain")
 	mark := world.Proxy.Mark()
 	createReady(t, c, m)
-	if got := machines.calls(mark); !slices.Equal(got, []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}) {
+	if got := machines.calls(mark); !slices.Equal(
+		got, []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}) {
 		t.Errorf("create → settled took %v", got)
 	}
 	if got := machines.calls(look(t, c, m, "1")); !slices.Equal(got, []string{"DescribeInstances"}) {
@@ -132,11 +143,13 @@ func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 
 func TestALostLaunchMakesNoSecondMachine(t *testing.T) {
 	c := withOperator(t)
-	remove := world.Proxy.Inject(awsproxy.Fault{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply, Times: 4})
+	remove := world.Proxy.Inject(
+		awsproxy.Fault{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply, Times: 4})
 	defer remove()
 	m := machineOf(team(t, c), "once")
 	createReady(t, c, m)
-	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || *got[0].InstanceId != m.Status.InstanceID {
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 ||
+		*got[0].InstanceId != m.Status.InstanceID {
 		t.Errorf("%d machines carry the object's UID", len(got))
 	}
 }
@@ -183,7 +196,8 @@ func TestATerminatedMachineIsNotReplacedUnasked(t *testing.T) {
 		m.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
 	})
 	ready(t, c, m)
-	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || *got[0].InstanceId == first || m.Status.InstanceID == first {
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || *got[0].InstanceId == first ||
+		m.Status.InstanceID == first {
 		t.Errorf("%d machines, in the status %s", len(got), m.Status.InstanceID)
 	}
 }

@@ -17,8 +17,13 @@ import (
 func offerMachine(t *testing.T, m *v1alpha1.EC2Instance) (id, volume string) {
 	t.Helper()
 	out, err := outsideEC2(t).RunInstances(t.Context(), &ec2.RunInstancesInput{
-		ImageId: aws.String(simulatedImage), InstanceType: ec2types.InstanceTypeT3Micro, MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
-		BlockDeviceMappings: []ec2types.BlockDeviceMapping{{DeviceName: aws.String("/dev/sdf"), Ebs: &ec2types.EbsBlockDevice{VolumeSize: aws.Int32(10), VolumeType: ec2types.VolumeTypeGp3}}},
+		ImageId: aws.String(simulatedImage), InstanceType: ec2types.InstanceTypeT3Micro, MinCount: aws.Int32(1),
+		MaxCount: aws.Int32(1),
+		BlockDeviceMappings: []ec2types.BlockDeviceMapping{
+			{DeviceName: aws.String("/dev/sdf"), Ebs: &ec2types.EbsBlockDevice{
+				VolumeSize: aws.Int32(10), VolumeType: ec2types.VolumeTypeGp3,
+			}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

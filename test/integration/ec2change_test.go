@@ -33,7 +33,8 @@ func TestATypeChangesWithConsentOnly(t *testing.T) {
 	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.AllowStop = true })
 	ready(t, c, m)
-	if vm := inEC2(t, m); vm.InstanceType != "t3.large" || vm.State.Name != ec2types.InstanceStateNameRunning || m.Status.RestartAfterChange {
+	if vm := inEC2(t, m); vm.InstanceType != "t3.large" || vm.State.Name != ec2types.InstanceStateNameRunning ||
+		m.Status.RestartAfterChange {
 		t.Errorf("%s, %s, to be restarted: %v", vm.InstanceType, vm.State.Name, m.Status.RestartAfterChange)
 	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceType = "m6g.large" })
@@ -48,7 +49,10 @@ func TestATypeChangesWithConsentOnly(t *testing.T) {
 func TestVolumesGrowAndFieldsGoBack(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "disk", func(s *v1alpha1.EC2InstanceSpec) {
-		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), IOPS: aws.Int32(5000), DeleteOnTermination: aws.Bool(true)}}
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{
+			{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), IOPS: aws.Int32(5000), DeleteOnTermination: aws.Bool(
+				true)},
+		}
 		s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: "optional", HTTPPutResponseHopLimit: aws.Int32(2)}
 		s.Monitoring = aws.Bool(true)
 	})
@@ -62,10 +66,14 @@ func TestVolumesGrowAndFieldsGoBack(t *testing.T) {
 		t.Errorf("%d GiB, %d IOPS", *v.Size, *v.Iops)
 	}
 	vm := inEC2(t, m)
-	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired || *vm.MetadataOptions.HttpPutResponseHopLimit != 2 || vm.Monitoring.State != ec2types.MonitoringStateDisabled {
+	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired ||
+		*vm.MetadataOptions.HttpPutResponseHopLimit != 2 || vm.Monitoring.State != ec2types.MonitoringStateDisabled {
 		t.Errorf("metadata %+v, monitoring %+v", vm.MetadataOptions, vm.Monitoring)
 	}
-	want := []string{"blockDeviceMappings[/dev/sdf].deleteOnTermination", "blockDeviceMappings[/dev/sdf].volumeSize", "instanceType", "tags.Name"}
+	want := []string{
+		"blockDeviceMappings[/dev/sdf].deleteOnTermination", "blockDeviceMappings[/dev/sdf].volumeSize",
+		"instanceType", "tags.Name",
+	}
 	if !slices.Equal(m.Status.ManagedFields, want) {
 		t.Errorf("managed fields %v", m.Status.ManagedFields)
 	}
@@ -73,7 +81,8 @@ func TestVolumesGrowAndFieldsGoBack(t *testing.T) {
 
 func creditsOf(t *testing.T, m *v1alpha1.EC2Instance) string {
 	t.Helper()
-	out, err := outsideEC2(t).DescribeInstanceCreditSpecifications(t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{m.Status.InstanceID}})
+	out, err := outsideEC2(t).DescribeInstanceCreditSpecifications(
+		t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{m.Status.InstanceID}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +111,9 @@ func TestABurstableMachineIsStandardUntilItsOwnerPays(t *testing.T) {
 func TestAMachineNamesWhatOutlivesIt(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "keeps", func(s *v1alpha1.EC2InstanceSpec) {
-		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), DeleteOnTermination: aws.Bool(false)}}
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{
+			{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), DeleteOnTermination: aws.Bool(false)},
+		}
 	})
 	createReady(t, c, m)
 	want := []string{"volume " + *volumeAt(t, m, "/dev/sdf").VolumeId + " at /dev/sdf (10 GiB)"}

@@ -65,16 +65,22 @@ func TestTheSchemaRefusesBadMachines(t *testing.T) {
 		{"no state", func(s *spec) { s.State = "Paused" }, "spec.state", "Stopped"},
 	} {
 		t.Run(x.reason, func(t *testing.T) {
-			assertRefused(t, c.Create(t.Context(), machineOf("default", "bad", x.change), client.DryRunAll), x.field, x.says)
+			assertRefused(t, c.Create(t.Context(), machineOf("default", "bad", x.change), client.DryRunAll), x.field,
+				x.says)
 		})
 	}
 	for name, change := range map[string]func(*spec){
 		"a versioned parameter": func(s *spec) { s.ImageID, s.ImageSSMParameter = "", "images/web:3" },
-		"a profile's ARN":       func(s *spec) { s.IAMInstanceProfile = "arn:aws-us-gov:iam::123456789012:instance-profile/a/b/web" },
-		"stopping":              func(s *spec) { s.DeletionPolicy = "Stop" },
-		"metadata off":          func(s *spec) { s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPEndpoint: "disabled"} },
-		"a large type":          func(s *spec) { s.InstanceType = "u-6tb1.112xlarge" },
-		"a volume by default":   disk(v1alpha1.EC2BlockDevice{IOPS: aws.Int32(3000), Throughput: aws.Int32(500), KMSKeyID: "alias/x"}),
+		"a profile's ARN": func(s *spec) {
+			s.IAMInstanceProfile = "arn:aws-us-gov:iam::123456789012:instance-profile/a/b/web"
+		},
+		"stopping": func(s *spec) { s.DeletionPolicy = "Stop" },
+		"metadata off": func(s *spec) {
+			s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPEndpoint: "disabled"}
+		},
+		"a large type": func(s *spec) { s.InstanceType = "u-6tb1.112xlarge" },
+		"a volume by default": disk(
+			v1alpha1.EC2BlockDevice{IOPS: aws.Int32(3000), Throughput: aws.Int32(500), KMSKeyID: "alias/x"}),
 	} {
 		if err := c.Create(t.Context(), machineOf("default", "good", change), client.DryRunAll); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -86,9 +92,11 @@ func TestWhatCannotChangeOfAMachineIsRefused(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
 	type spec = v1alpha1.EC2InstanceSpec
-	fixed := machineOf(ns, "fixed", disk(v1alpha1.EC2BlockDevice{VolumeSize: aws.Int32(20), SnapshotID: "snap-1", KMSKeyID: "alias/x"}), func(s *spec) {
-		s.KeyName, s.SubnetID, s.UserData = "key", "subnet-1", "x"
-	})
+	fixed := machineOf(ns, "fixed",
+		disk(v1alpha1.EC2BlockDevice{VolumeSize: aws.Int32(20), SnapshotID: "snap-1", KMSKeyID: "alias/x"}),
+		func(s *spec) {
+			s.KeyName, s.SubnetID, s.UserData = "key", "subnet-1", "x"
+		})
 	loose := machineOf(ns, "loose", disk(v1alpha1.EC2BlockDevice{}))
 	for _, m := range []*v1alpha1.EC2Instance{fixed, loose} {
 		m.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}

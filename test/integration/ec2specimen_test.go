@@ -84,14 +84,17 @@ func outsideEC2(t *testing.T) *ec2.Client {
 // machinesWith returns the instances that a filter finds and that are not terminated.
 func machinesWith(t *testing.T, filter, value string) []ec2types.Instance {
 	t.Helper()
-	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{{Name: &filter, Values: []string{value}}}})
+	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{
+		Filters: []ec2types.Filter{{Name: &filter, Values: []string{value}}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []ec2types.Instance
 	for _, r := range out.Reservations {
 		for _, i := range r.Instances {
-			if i.State.Name != ec2types.InstanceStateNameTerminated && i.State.Name != ec2types.InstanceStateNameShuttingDown {
+			if i.State.Name != ec2types.InstanceStateNameTerminated &&
+				i.State.Name != ec2types.InstanceStateNameShuttingDown {
 				all = append(all, i)
 			}
 		}

@@ -92,7 +92,9 @@ func TestAMachineWhoseTerminationIsLostIsNotLeftBehind(t *testing.T) {
 	m := machineOf(team(t, c), "undead")
 	createReady(t, c, m)
 	id := m.Status.InstanceID
-	await(t, "a machine that is old", func() (bool, string) { return time.Since(m.Status.LastSyncTime.Time) > 7*time.Second, "young" })
+	await(t, "a machine that is old", func() (bool, string) {
+		return time.Since(m.Status.LastSyncTime.Time) > 7*time.Second, "young"
+	})
 	end := world.Proxy.LoseTerminations()
 	defer end()
 	if err := erase(t, c, m); err != nil {
@@ -118,7 +120,8 @@ func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
 	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceType = "t3.small" })
 	ready(t, c, m)
-	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || got[0].InstanceType != ec2types.InstanceTypeT3Small {
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 ||
+		got[0].InstanceType != ec2types.InstanceTypeT3Small {
 		t.Errorf("%d machines", len(got))
 	}
 }
@@ -132,9 +135,12 @@ func TestAMachineWaitsForANewInstanceProfile(t *testing.T) {
 	defer world.Proxy.DelayProfiles(0)
 	first, second := ns+"-first", ns+"-second"
 	s.profile(first, ns)
-	m := machineOf(ns, "worker", func(spec *v1alpha1.EC2InstanceSpec) { spec.ProviderRef.Name, spec.IAMInstanceProfile = p.Name, first })
+	m := machineOf(ns, "worker", func(spec *v1alpha1.EC2InstanceSpec) {
+		spec.ProviderRef.Name, spec.IAMInstanceProfile = p.Name, first
+	})
 	create(t, c, m)
-	if got := reason(t, c, m, "Settling"); !strings.Contains(got.Message, first+" was created a moment ago, and EC2 does not know it yet") {
+	if got := reason(t, c, m, "Settling"); !strings.Contains(
+		got.Message, first+" was created a moment ago, and EC2 does not know it yet") {
 		t.Errorf("%q", got.Message)
 	}
 	world.Proxy.DelayProfiles(0)

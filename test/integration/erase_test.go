@@ -80,7 +80,8 @@ func inTheNameOf(user string) (client.Client, error) {
 func erase(t *testing.T, c client.Client, obj client.Object) error {
 	t.Helper()
 	err := c.Delete(t.Context(), obj)
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"="+obj.GetName()) {
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"="+
+		obj.GetName()) {
 		return err
 	}
 	annotate(t, c, obj, v1alpha1.AnnotationConfirmDeletion, obj.GetName())

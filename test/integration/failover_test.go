@@ -62,7 +62,8 @@ func TestASecondOperatorTakesOver(t *testing.T) {
 			create(t, c, late)
 			for _, b := range append(all, late) {
 				ready(t, c, b)
-				made := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), creation, func(call awsproxy.Call) bool { return call.Names(b.Spec.BucketName) })
+				made := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), creation,
+					func(call awsproxy.Call) bool { return call.Names(b.Spec.BucketName) })
 				if n := len(slices.DeleteFunc(made, inVain)); n > 1 {
 					t.Errorf("%s was created %d times", b.Name, n)
 				}

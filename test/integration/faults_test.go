@@ -68,7 +68,8 @@ func deathAtEveryWrite(t *testing.T, g stage) {
 		c := admin(t)
 		ns := team(t, c)
 		stop := startOperator(t, operatorOptions{})
-		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // otherwise waiting for it is counted
+		// otherwise waiting for it is counted
+		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}})
 		stop()
 		count := newCut(0, awsproxy.After)
 		s.die(t, c, g, ns, count)
@@ -148,7 +149,8 @@ func TestLostRepliesMakeNoDuplicates(t *testing.T) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
 		for _, operation := range []string{s.create, s.update, s.remove} {
-			remove := world.Proxy.Inject(awsproxy.Fault{Service: s.service, Operation: operation, Kind: awsproxy.LostReply, Times: 4})
+			remove := world.Proxy.Inject(
+				awsproxy.Fault{Service: s.service, Operation: operation, Kind: awsproxy.LostReply, Times: 4})
 			m := world.Proxy.Mark()
 			l := s.born(t, c, team(t, c), "lossy", false)
 			ready(t, c, l.Object)
@@ -160,7 +162,9 @@ func TestLostRepliesMakeNoDuplicates(t *testing.T) {
 			if left := s.owned(t, uid); len(left) != 0 {
 				t.Errorf("%s: left behind: %v", operation, left)
 			}
-			if lost := s.calls(m, func(call awsproxy.Call) bool { return call.Fault == string(awsproxy.LostReply) }); len(lost) == 0 {
+			if lost := s.calls(m, func(call awsproxy.Call) bool {
+				return call.Fault == string(awsproxy.LostReply)
+			}); len(lost) == 0 {
 				t.Errorf("%s: no reply was lost", operation)
 			}
 			remove()
@@ -173,7 +177,10 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
-		for kind, want := range map[awsproxy.FaultKind]string{awsproxy.Denied: "Denied", awsproxy.Throttle: "Throttled", awsproxy.ServerError: "Failed"} {
+		for kind, want := range map[awsproxy.FaultKind]string{
+			awsproxy.Denied: "Denied", awsproxy.Throttle: "Throttled",
+			awsproxy.ServerError: "Failed",
+		} {
 			remove := world.Proxy.Inject(awsproxy.Fault{Service: s.service, Kind: kind})
 			m := world.Proxy.Mark()
 			l := s.born(t, c, team(t, c), "unread", false)
@@ -306,7 +313,8 @@ func TestTwoLeadersMakeOneResourceAndDoNotFlap(t *testing.T) {
 		if n := s.writes(m); len(n) != 0 {
 			t.Errorf("AWS writes at rest: %v", n)
 		}
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(l.Object), l.Object); err != nil || l.GetResourceVersion() != version {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(l.Object), l.Object); err != nil ||
+			l.GetResourceVersion() != version {
 			t.Errorf("the object was written at rest: %v", err)
 		}
 		l.assertWhole("two leaders")
@@ -333,7 +341,8 @@ func TestQuietAtRest(t *testing.T) {
 		c := admin(t)
 		kube := newCut(0, awsproxy.Before)
 		startOperator(t, operatorOptions{
-			resync: 100 * time.Millisecond, providerResync: 100 * time.Millisecond, sweep: 100 * time.Millisecond, newClient: kube.kube,
+			resync: 100 * time.Millisecond, providerResync: 100 * time.Millisecond, sweep: 100 * time.Millisecond,
+			newClient: kube.kube,
 		})
 		ns := team(t, c)
 		for _, declared := range []bool{false, true} {

@@ -35,7 +35,9 @@ func newAccount(t *testing.T, c client.Client, name string, spec map[string]any)
 
 // newTeam creates a Team and assigns the namespace to it, as the operator does. mayUse are the AWSProviders that the
 // namespace can use.
-func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any, mayUse ...v1alpha1.AWSProvider) *v1alpha1.Team {
+func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any,
+	mayUse ...v1alpha1.AWSProvider,
+) *v1alpha1.Team {
 	t.Helper()
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam))
@@ -53,7 +55,8 @@ func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any
 			n.Annotations = map[string]string{}
 		}
 		n.Labels[v1alpha1.LabelTeam], n.Labels[v1alpha1.LabelAWS] = name, v1alpha1.AWSAllowed
-		n.Annotations[v1alpha1.AnnotationTeamUID], n.Annotations[v1alpha1.AnnotationGuardrails] = string(team.UID), guardrails.Note(team, mayUse...)
+		n.Annotations[v1alpha1.AnnotationTeamUID], n.Annotations[v1alpha1.AnnotationGuardrails] = string(team.UID),
+			guardrails.Note(team, mayUse...)
 	})
 	t.Cleanup(func() { disband(t, c, team, ns) })
 	return team
@@ -98,14 +101,18 @@ func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
 			refusedAtAdmission(t, c, objectOf(row.Kind, of, "a", row.Object(name)), row, "AWSProvider "+name)
 		}
 		of := team(t, c)
-		newTeam(t, c, name, of, map[string]any{"guardrails": row.Limits(), "providers": []any{map[string]any{"name": "any"}}})
+		newTeam(t, c, name, of, map[string]any{
+			"guardrails": row.Limits(), "providers": []any{map[string]any{"name": "any"}},
+		})
 		refusedAtAdmission(t, c, objectOf(row.Kind, of, "a", row.Object("any")), row, "Team "+name)
 	}
 }
 
 // refusedAtAdmission waits for the message of a refusal. To check that something is allowed, it first waits until an
 // object that must be refused is.
-func refusedAtAdmission(t *testing.T, c client.Client, obj *unstructured.Unstructured, row guardrailstest.Case, by string) {
+func refusedAtAdmission(t *testing.T, c client.Client, obj *unstructured.Unstructured, row guardrailstest.Case,
+	by string,
+) {
 	t.Helper()
 	limits := guardrails.Limits{By: by, Rules: row.Limits()}
 	want := ""
@@ -120,7 +127,8 @@ func refusedAtAdmission(t *testing.T, c client.Client, obj *unstructured.Unstruc
 		if want == "" {
 			return err == nil, fmt.Sprint(err)
 		}
-		return apierrors.IsInvalid(err) && strings.HasSuffix(err.Error(), "denied request: "+want), fmt.Sprint(err) + ", want " + want
+		return apierrors.IsInvalid(err) && strings.HasSuffix(err.Error(), "denied request: "+want), fmt.Sprint(err) +
+			", want " + want
 	})
 }
 
@@ -133,7 +141,8 @@ func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by str
 	if name, ok := strings.CutPrefix(by, "AWSProvider "); ok {
 		probe.Spec.ProviderRef.Name, probe.Spec.Region = name, "ap-south-9"
 	} else {
-		probe.Spec.ProviderRef.Name, says = "unlisted", "there is no AWSProvider unlisted that namespace "+obj.GetNamespace()+" may use"
+		probe.Spec.ProviderRef.Name, says = "unlisted", "there is no AWSProvider unlisted that namespace "+
+			obj.GetNamespace()+" may use"
 	}
 	await(t, by+" to be known", func() (bool, string) {
 		err := c.Create(t.Context(), probe.DeepCopy(), client.DryRunAll)
@@ -148,7 +157,9 @@ func TestAdmissionJudgesWhatMovesLikeWhatIsNew(t *testing.T) {
 	newAccount(t, c, "moves-wide", map[string]any{"allowedRegions": []any{"eu-west-1", "eu-north-1"}})
 	newAccount(t, c, "moves-narrow", map[string]any{"guardrails": map[string]any{"requireEncryption": true}})
 	newAccount(t, c, "moves-closed", map[string]any{})
-	newTeam(t, c, "moves", ns, map[string]any{"providers": []any{map[string]any{"name": "moves-wide"}, map[string]any{"name": "moves-narrow"}}},
+	newTeam(t, c, "moves", ns, map[string]any{
+		"providers": []any{map[string]any{"name": "moves-wide"}, map[string]any{"name": "moves-narrow"}},
+	},
 		providerNamed(t, c, "moves-wide"), providerNamed(t, c, "moves-narrow"))
 	b := bucketOf(ns, "mover")
 	b.Spec.ProviderRef.Name, b.Spec.RequireTLS = "moves-wide", new(false)
@@ -164,8 +175,10 @@ func TestAdmissionJudgesWhatMovesLikeWhatIsNew(t *testing.T) {
 		"a field, where it stands": {`{"spec":{"tags":{"a":"b"}}}`, ""},
 	} {
 		await(t, name, func() (bool, string) {
-			err := c.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(row.patch)), client.DryRunAll)
-			return row.says == "" && err == nil || row.says != "" && err != nil && strings.Contains(err.Error(), row.says), fmt.Sprint(err)
+			err := c.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(row.patch)),
+				client.DryRunAll)
+			return row.says == "" && err == nil || row.says != "" && err != nil && strings.Contains(
+				err.Error(), row.says), fmt.Sprint(err)
 		})
 	}
 }

@@ -97,10 +97,14 @@ func TestTheOperatorRefusesWhatTheTableRefuses(t *testing.T) {
 		}
 		refused++
 		edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Guardrails = nil })
-		edit(t, c, growth, func(g *v1alpha1.Team) { g.Spec.Guardrails = typed[v1alpha1.TeamGuardrails](t, row.Limits()) })
+		edit(t, c, growth, func(g *v1alpha1.Team) {
+			g.Spec.Guardrails = typed[v1alpha1.TeamGuardrails](t, row.Limits())
+		})
 		refusedByOperator(t, c, row, of, fmt.Sprintf("team-%d", n), p.Name, "Team growth-refused")
 		if !row.Team {
-			edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Guardrails = typed[v1alpha1.Guardrails](t, row.Limits()) })
+			edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+				p.Spec.Guardrails = typed[v1alpha1.Guardrails](t, row.Limits())
+			})
 			refusedByOperator(t, c, row, free, fmt.Sprintf("provider-%d", n), p.Name, "AWSProvider "+p.Name)
 		}
 	}
@@ -144,7 +148,10 @@ func blocks(t *testing.T, api *s3.Client, b *v1alpha1.S3Bucket) []bool {
 		t.Fatal(err)
 	}
 	x := out.PublicAccessBlockConfiguration
-	return []bool{aws.ToBool(x.BlockPublicAcls), aws.ToBool(x.IgnorePublicAcls), aws.ToBool(x.BlockPublicPolicy), aws.ToBool(x.RestrictPublicBuckets)}
+	return []bool{
+		aws.ToBool(x.BlockPublicAcls), aws.ToBool(x.IgnorePublicAcls), aws.ToBool(x.BlockPublicPolicy),
+		aws.ToBool(x.RestrictPublicBuckets),
+	}
 }
 
 // A later rule removes nothing from existing resources, which stay managed, and does not let them become worse.
@@ -159,9 +166,12 @@ func TestARuleMadeLater(t *testing.T) {
 	createReady(t, c, open)
 	createReady(t, c, closed)
 
-	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Guardrails = &v1alpha1.Guardrails{RequirePrivateBuckets: true} })
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+		p.Spec.Guardrails = &v1alpha1.Guardrails{RequirePrivateBuckets: true}
+	})
 	got := reason(t, c, open, v1alpha1.ReasonNotAllowed)
-	if want := "spec.publicAccessBlock.blockPublicPolicy: false is not allowed: AWSProvider " + p.Name + " allows"; !strings.Contains(got.Message, want) {
+	if want := "spec.publicAccessBlock.blockPublicPolicy: false is not allowed: AWSProvider " + p.Name +
+		" allows"; !strings.Contains(got.Message, want) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	ready(t, c, closed)
@@ -182,7 +192,9 @@ func TestARuleMadeLater(t *testing.T) {
 	}
 	await(t, "admission to refuse an edit", func() (bool, string) {
 		err := publish(closed, client.DryRunAll)
-		return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "spec.publicAccessBlock.blockPublicAcls: false is not allowed"), fmt.Sprint(err)
+		return apierrors.IsInvalid(err) &&
+				strings.Contains(err.Error(), "spec.publicAccessBlock.blockPublicAcls: false is not allowed"),
+			fmt.Sprint(err)
 	})
 
 	withoutAdmission(t, c)
@@ -207,7 +219,8 @@ func TestWhatATeamListsOfAWS(t *testing.T) {
 	p := account(t, c, "230000000083")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
 		p.Spec.AllowedRegions = []string{"eu-west-1", "eu-north-1"}
-		p.Spec.DefaultTags, p.Spec.EnforcedTags = v1alpha1.Tags{"a": "provider", "b": "provider", "c": "provider"}, v1alpha1.Tags{"e": "provider"}
+		p.Spec.DefaultTags, p.Spec.EnforcedTags = v1alpha1.Tags{"a": "provider", "b": "provider", "c": "provider"},
+			v1alpha1.Tags{"e": "provider"}
 	})
 	ready(t, c, p)
 	withoutAdmission(t, c)
@@ -216,20 +229,25 @@ func TestWhatATeamListsOfAWS(t *testing.T) {
 	b.Spec.ProviderRef.Name, b.Spec.Tags = p.Name, v1alpha1.Tags{"c": "own", "d": "own", "e": "own"}
 	create(t, c, b)
 	got := reason(t, c, b, v1alpha1.ReasonProviderNotFound)
-	if want := fmt.Sprintf("there is no AWSProvider %s that namespace %s may use;", p.Name, ns); !strings.Contains(got.Message, want) {
+	if want := fmt.Sprintf("there is no AWSProvider %s that namespace %s may use;", p.Name, ns); !strings.Contains(
+		got.Message, want) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	edit(t, c, growth, func(g *v1alpha1.Team) {
 		g.Spec.Providers = []v1alpha1.TeamProvider{{Name: p.Name, Regions: []string{"eu-north-1"}}}
 	})
 	got = reason(t, c, b, v1alpha1.ReasonRegionNotAllowed)
-	if want := "Team growth-lists does not allow region eu-west-1 of provider " + p.Name + "; it allows eu-north-1"; !strings.Contains(got.Message, want) {
+	if want := "Team growth-lists does not allow region eu-west-1 of provider " + p.Name +
+		"; it allows eu-north-1"; !strings.Contains(got.Message, want) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	edit(t, c, growth, func(g *v1alpha1.Team) {
 		g.Spec.Providers[0].Regions = nil
 		g.Spec.Defaults = &v1alpha1.TeamDefaults{Tags: v1alpha1.Tags{"b": "team", "c": "team"}}
-		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{EnforcedTags: v1alpha1.Tags{"d": "team", "e": "team"}, ForbiddenTagKeys: []string{"bill*"}}
+		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{
+			EnforcedTags:     v1alpha1.Tags{"d": "team", "e": "team"},
+			ForbiddenTagKeys: []string{"bill*"},
+		}
 	})
 	ready(t, c, b)
 	tags := tagsOf(t, outside(t, p.Name), b.Spec.BucketName)
@@ -239,7 +257,8 @@ func TestWhatATeamListsOfAWS(t *testing.T) {
 		}
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Tags["Billing"] = "free" })
-	if got := reason(t, c, b, v1alpha1.ReasonTagForbidden); !strings.Contains(got.Message, "Team growth-lists keeps for the platform: Billing") {
+	if got := reason(t, c, b, v1alpha1.ReasonTagForbidden); !strings.Contains(
+		got.Message, "Team growth-lists keeps for the platform: Billing") {
 		t.Errorf("message %q", got.Message)
 	}
 }
@@ -253,7 +272,8 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 	s := sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}
 	ours, theirs := s.group("narrow-ours"), s.group("narrow-theirs")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
-		p.Spec.AllowedSecurityGroups, p.Spec.AllowedInstanceProfiles, p.Spec.AllowedKMSKeys = []string{ours, theirs}, []string{"*"}, []string{"*"}
+		p.Spec.AllowedSecurityGroups, p.Spec.AllowedInstanceProfiles, p.Spec.AllowedKMSKeys = []string{ours, theirs},
+			[]string{"*"}, []string{"*"}
 	})
 	ready(t, c, p)
 	growth := newTeam(t, c, "growth-narrows", ns, map[string]any{
@@ -264,29 +284,42 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 		s.ProviderRef.Name, s.IAMInstanceProfile, s.SecurityGroupIDs = p.Name, "deployer", []string{theirs}
 	})
 	create(t, c, m)
-	if got := reason(t, c, m, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the instance profile deployer is not allowed: Team growth-narrows allows web, by spec.guardrails.allowedInstanceProfiles.") {
+	if got := reason(t, c, m, v1alpha1.ReasonNotAllowed); !strings.Contains(
+		got.Message, "the instance profile deployer is not allowed: Team growth-narrows allows web, by "+
+			"spec.guardrails.allowedInstanceProfiles.") {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.IAMInstanceProfile = "" })
 	await(t, "the image to be refused", func() (bool, string) {
 		got := reason(t, c, m, v1alpha1.ReasonNotAllowed)
-		return strings.Contains(got.Message, "the image "+m.Spec.ImageID+" of account") && strings.Contains(got.Message, "Team growth-narrows allows self, by spec.guardrails.allowedImageOwners."), got.Message
+		return strings.Contains(got.Message, "the image "+m.Spec.ImageID+" of account") &&
+				strings.Contains(got.Message,
+					"Team growth-narrows allows self, by spec.guardrails.allowedImageOwners."),
+			got.Message
 	})
 	edit(t, c, growth, func(g *v1alpha1.Team) { g.Spec.Guardrails = nil })
 	ready(t, c, m)
 	edit(t, c, growth, func(g *v1alpha1.Team) {
-		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{TeamReferences: v1alpha1.TeamReferences{AllowedSecurityGroups: []string{ours}}}
+		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{
+			TeamReferences: v1alpha1.TeamReferences{AllowedSecurityGroups: []string{ours}},
+		}
 	})
 	reason(t, c, m, v1alpha1.ReasonNotAllowed)
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.SecurityGroupIDs = []string{ours} })
 	ready(t, c, m)
 	edit(t, c, growth, func(g *v1alpha1.Team) {
-		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{TeamReferences: v1alpha1.TeamReferences{AllowedKMSKeys: []string{"alias/ours"}}}
+		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{
+			TeamReferences: v1alpha1.TeamReferences{AllowedKMSKeys: []string{"alias/ours"}},
+		}
 	})
 	b := bucketOf(ns, "keyed")
-	b.Spec.ProviderRef.Name, b.Spec.Encryption = p.Name, &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/theirs"}
+	b.Spec.ProviderRef.Name, b.Spec.Encryption = p.Name, &v1alpha1.S3Encryption{
+		Algorithm: "aws:kms", KMSKeyID: "alias/theirs",
+	}
 	create(t, c, b)
-	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the KMS key alias/theirs is not allowed: Team growth-narrows allows alias/ours, by spec.guardrails.allowedKMSKeys.") {
+	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(
+		got.Message, "the KMS key alias/theirs is not allowed: Team growth-narrows allows alias/ours, by "+
+			"spec.guardrails.allowedKMSKeys.") {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Encryption.KMSKeyID = "alias/ours" })
@@ -298,11 +331,13 @@ func TestImagesOfWebAppsAreOfAllowedRegistries(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	withoutAdmission(t, c)
-	growth := newTeam(t, c, "growth-images", ns, map[string]any{"guardrails": map[string]any{"allowedImageRegistries": []any{"ghcr.io/shop/*"}}})
+	growth := newTeam(t, c, "growth-images", ns,
+		map[string]any{"guardrails": map[string]any{"allowedImageRegistries": []any{"ghcr.io/shop/*"}}})
 	app := appOf(ns, "shop")
 	create(t, c, app)
 	got := reason(t, c, app, v1alpha1.ReasonNotAllowed)
-	if want := "spec.image: registry.example.com/shop:1.0.0 is not allowed: Team growth-images allows ghcr.io/shop/*, by spec.guardrails.allowedImageRegistries."; !strings.Contains(got.Message, want) {
+	if want := "spec.image: registry.example.com/shop:1.0.0 is not allowed: Team growth-images allows " +
+		"ghcr.io/shop/*, by spec.guardrails.allowedImageRegistries."; !strings.Contains(got.Message, want) {
 		t.Errorf("%q does not say %q", got.Message, want)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
@@ -339,19 +374,27 @@ func TestWhatIsOfferedIsNotTakenAgainstARule(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	p := account(t, c, "230000000085")
-	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Guardrails = &v1alpha1.Guardrails{RequirePrivateBuckets: true} })
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+		p.Spec.Guardrails = &v1alpha1.Guardrails{RequirePrivateBuckets: true}
+	})
 	ready(t, c, p)
 	withoutAdmission(t, c)
 	b := bucketOf(ns, "offered")
 	b.Spec.ProviderRef.Name, b.Spec.AdoptionPolicy = p.Name, v1alpha1.AdoptionAdopt
 	api := outside(t, p.Name)
-	if _, err := api.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &b.Spec.BucketName, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String(ns + "/offered")}},
-	}}); err != nil {
+	if _, err := api.CreateBucket(
+		t.Context(), &s3.CreateBucketInput{
+			Bucket: &b.Spec.BucketName, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+				LocationConstraint: "eu-west-1", Tags: []s3types.Tag{
+					{Key: aws.String("portico.dev/adopt"), Value: aws.String(ns + "/offered")},
+				},
+			},
+		}); err != nil {
 		t.Fatal(err)
 	}
 	create(t, c, b)
-	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "leaving it out with adoptionPolicy Adopt is not allowed") {
+	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(
+		got.Message, "leaving it out with adoptionPolicy Adopt is not allowed") {
 		t.Errorf("message %q", got.Message)
 	}
 	if tags := tagsOf(t, api, b.Spec.BucketName); tags["portico.dev/uid"] != "" {
@@ -359,7 +402,10 @@ func TestWhatIsOfferedIsNotTakenAgainstARule(t *testing.T) {
 	}
 	on := aws.Bool(true)
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
-		b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: on, IgnorePublicAcls: on, BlockPublicPolicy: on, RestrictPublicBuckets: on}
+		b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{
+			BlockPublicAcls: on, IgnorePublicAcls: on,
+			BlockPublicPolicy: on, RestrictPublicBuckets: on,
+		}
 	})
 	ready(t, c, b)
 }

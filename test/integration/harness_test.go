@@ -147,10 +147,12 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates: rates, Endpoints: append(cloud.Endpoints{world.AWSEndpoint}, o.endpoints...),
-		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
+		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync,
+		SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
 		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond), Patience: cmp.Or(o.patience, time.Hour)},
 		Engine:      engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
-		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect}, Databases: o.databases, People: o.people,
+		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect}, Databases: o.databases,
+		People: o.people,
 	})
 	if err != nil {
 		cancel()
@@ -178,7 +180,9 @@ var counter atomic.Int64
 func team(t *testing.T, c client.Client) string {
 	t.Helper()
 	name := fmt.Sprintf("team-%d", counter.Add(1))
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"portico.dev/aws": "allowed"}}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{"portico.dev/aws": "allowed"},
+	}}
 	if err := c.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +200,8 @@ func abandon(t *testing.T, c client.Client, ns string) {
 			abandonAll(ctx, t, c, ns, kind)
 		}
 	}
-	if err := c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); client.IgnoreNotFound(err) != nil {
+	if err := c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); client.IgnoreNotFound(
+		err) != nil {
 		t.Error(err)
 	}
 }

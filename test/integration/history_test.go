@@ -29,7 +29,10 @@ func stamp(obj client.Object) string {
 func TestWhoChangedASpecIsRecordedAndCannotBeForged(t *testing.T) {
 	c, platform := asDeveloper(t), admin(t)
 	b := newBucket("payments", unique("stamped"))
-	b.Annotations = map[string]string{v1alpha1.AnnotationChangedBy: "somebody-else", v1alpha1.AnnotationChangedGeneration: "7", v1alpha1.AnnotationPaused: "true"}
+	b.Annotations = map[string]string{
+		v1alpha1.AnnotationChangedBy:         "somebody-else",
+		v1alpha1.AnnotationChangedGeneration: "7", v1alpha1.AnnotationPaused: "true",
+	}
 	remove(t, "payments", b.Name)
 	if err := c.Create(t.Context(), b); err != nil {
 		t.Fatal(err)
@@ -48,7 +51,8 @@ func TestWhoChangedASpecIsRecordedAndCannotBeForged(t *testing.T) {
 		{"the spec, by an admin", `{"spec":{"forceDestroy":true}}`, "portico-admin 2", platform},
 		{"the spec, with a forged stamp", `{"metadata":{"annotations":{"portico.dev/changed-by":"x"}},"spec":{"forceDestroy":false}}`, "oidc:payments-dev 3", c},
 	} {
-		if err := step.as.Patch(t.Context(), b, client.RawPatch("application/merge-patch+json", []byte(step.patch))); err != nil {
+		if err := step.as.Patch(t.Context(), b,
+			client.RawPatch("application/merge-patch+json", []byte(step.patch))); err != nil {
 			t.Fatalf("%s: %v", step.what, err)
 		}
 		if with := b.Annotations[v1alpha1.AnnotationChangedWith]; with != "" {
@@ -95,7 +99,8 @@ func TestARollbackIsByWhoAskedForIt(t *testing.T) {
 		{"asked for again", `{"metadata":{"annotations":{"portico.dev/rollback":"7"}}}`, "oidc:payments-dev 3", c},
 		{"impossible", `{"metadata":{"annotations":{"portico.dev/rollback":null}}}`, " ", operator},
 	} {
-		if err := step.as.Patch(t.Context(), app, client.RawPatch("application/merge-patch+json", []byte(step.patch))); err != nil {
+		if err := step.as.Patch(t.Context(), app,
+			client.RawPatch("application/merge-patch+json", []byte(step.patch))); err != nil {
 			t.Fatalf("%s: %v", step.what, err)
 		}
 		if got := stamp(app); got != step.want {
@@ -108,12 +113,15 @@ func TestARollbackIsByWhoAskedForIt(t *testing.T) {
 func historyOf(t *testing.T, c client.Client, obj client.Object) map[int64]string {
 	t.Helper()
 	all := &appsv1.ControllerRevisionList{}
-	if err := c.List(t.Context(), all, client.InNamespace(obj.GetNamespace()), client.MatchingLabels{v1alpha1.LabelHistoryOf: string(obj.GetUID())}); err != nil {
+	if err := c.List(t.Context(), all, client.InNamespace(obj.GetNamespace()), client.MatchingLabels{
+		v1alpha1.LabelHistoryOf: string(obj.GetUID()),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	out := map[int64]string{}
 	for _, r := range all.Items {
-		out[r.Revision] = r.Annotations[v1alpha1.AnnotationChangedBy] + " " + r.Annotations[v1alpha1.AnnotationChangedWith]
+		out[r.Revision] = r.Annotations[v1alpha1.AnnotationChangedBy] + " " +
+			r.Annotations[v1alpha1.AnnotationChangedWith]
 	}
 	return out
 }
@@ -135,14 +143,19 @@ func TestTheHistoryOfAnApplicationSaysWhoChangedIt(t *testing.T) {
 			await(t, "the next second, for managed fields know no less", func() (bool, string) {
 				return time.Now().Truncate(time.Second).After(app.CreationTimestamp.Time), ""
 			})
-			return c.Patch(t.Context(), app, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"port":9090}}`)), client.FieldOwner("kubectl-edit"))
+			return c.Patch(t.Context(), app,
+				client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"port":9090}}`)),
+				client.FieldOwner("kubectl-edit"))
 		}, "oidc:payments-dev kubectl-edit"},
 		{"a field taken away", func() error {
-			return c.Patch(t.Context(), app, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"port":null}}`)), client.FieldOwner("kubectl-apply"))
+			return c.Patch(t.Context(), app,
+				client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"port":null}}`)),
+				client.FieldOwner("kubectl-apply"))
 		}, "oidc:payments-dev kubectl-apply"},
 		{"scaled past the policy", func() error {
 			size := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
-			return c.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(size), client.FieldOwner("kubectl"))
+			return c.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(size), client.FieldOwner(
+				"kubectl"))
 		}, " "},
 	} {
 		if err := step.do(); err != nil {
@@ -169,11 +182,13 @@ func TestNobodyElseWritesAHistory(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("forged"), Labels: map[string]string{v1alpha1.LabelHistoryOf: "u"}},
 		Data:       runtime.RawExtension{Raw: []byte(`{"spec":{}}`)}, Revision: 1,
 	}
-	if err := platform.Create(t.Context(), forged.DeepCopy()); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "only Portico's operator writes the history") {
+	if err := platform.Create(t.Context(), forged.DeepCopy()); !apierrors.IsForbidden(err) ||
+		!strings.Contains(err.Error(), "only Portico's operator writes the history") {
 		t.Errorf("made: %v", err)
 	}
 	other := forged.DeepCopy()
-	other.Labels, other.Name = nil, "portico-01234567-89ab-cdef-0123-456789abcdef-2" // with the name of a second revision
+	// with the name of a second revision
+	other.Labels, other.Name = nil, "portico-01234567-89ab-cdef-0123-456789abcdef-2"
 	if err := platform.Create(t.Context(), other.DeepCopy()); !apierrors.IsForbidden(err) {
 		t.Errorf("one that takes the name of ours: %v", err)
 	}
@@ -198,7 +213,8 @@ func TestTheHistoryOverRESTNamesTheWay(t *testing.T) {
 	at := "/namespaces/payments/s3buckets/" + name
 	await(t, "the request to be recorded", func() (bool, string) {
 		got := fmt.Sprint(p.call(t, token, "GET", at+"/history", nil).want(t, http.StatusOK).body["items"])
-		return strings.Contains(got, "changedBy:oidc:payments-dev changedWith:portico-api") && strings.Contains(got, "generation:1"), got
+		return strings.Contains(got, "changedBy:oidc:payments-dev changedWith:portico-api") &&
+			strings.Contains(got, "generation:1"), got
 	})
 	p.call(t, userToken(t, "search-dev"), "GET", at+"/history", nil).want(t, http.StatusForbidden)
 }

@@ -35,14 +35,16 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 	g := poolGateway(t, c, r.Status.Gateway)
 	nudging(t, c, g, "the rule to be counted", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(g), g)
-		return err == nil && g.Status.Rules >= 3 && g.Status.TargetGroups >= 1, "not counted" // the redirect, the keeper and this
+		// the redirect, the keeper and this
+		return err == nil && g.Status.Rules >= 3 && g.Status.TargetGroups >= 1, "not counted"
 	})
 
 	// A rollout that fails takes no traffic away from the version that serves.
 	good := app.Spec.Image
 	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-crash:1.0.0" })
 	reason(t, c, app, "CrashLoopBackOff")
-	if app.Status.URL != "https://shop."+d.name || !meta.IsStatusConditionTrue(app.Status.Conditions, v1alpha1.StepExposed) {
+	if app.Status.URL != "https://shop."+d.name ||
+		!meta.IsStatusConditionTrue(app.Status.Conditions, v1alpha1.StepExposed) {
 		t.Errorf("URL %s, conditions %+v", app.Status.URL, app.Status.Conditions)
 	}
 

@@ -50,7 +50,8 @@ func TestOurRecordsAreRepaired(t *testing.T) {
 		d.change(change...)
 		nudging(t, c, r, name+" to be repaired", func() (bool, string) {
 			now, v6 := d.at(host, types.RRTypeA), d.at(host, types.RRTypeAaaa)
-			return now != nil && v6 != nil && now.AliasTarget != nil && aws.ToString(now.AliasTarget.DNSName) == aws.ToString(a.AliasTarget.DNSName), "not repaired"
+			return now != nil && v6 != nil && now.AliasTarget != nil &&
+				aws.ToString(now.AliasTarget.DNSName) == aws.ToString(a.AliasTarget.DNSName), "not repaired"
 		})
 		ready(t, c, r)
 	}
@@ -67,7 +68,8 @@ func TestRecordsThatAreNotOursAreLeftAlone(t *testing.T) {
 	ready(t, c, r)
 	note := d.at("_portico."+host, types.RRTypeTxt)
 
-	d.change(deleted(note), set("_portico."+host, types.RRTypeTxt, `"heritage=portico,portico/cluster=other,portico/request=other"`))
+	d.change(deleted(note), set("_portico."+host, types.RRTypeTxt,
+		`"heritage=portico,portico/cluster=other,portico/request=other"`))
 	nudging(t, c, r, "the conflict", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r)
 		alias := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepDNSAliasReady)
@@ -91,7 +93,8 @@ func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
 	one, all := d.request("shop."+d.name), d.request("*.shop."+d.name)
 	ready(t, c, one)
 	ready(t, c, all)
-	if one.Status.Certificate.RecordName != all.Status.Certificate.RecordName || one.Status.Certificate.ARN == all.Status.Certificate.ARN {
+	if one.Status.Certificate.RecordName != all.Status.Certificate.RecordName ||
+		one.Status.Certificate.ARN == all.Status.Certificate.ARN {
 		t.Fatalf("certificates %+v and %+v", one.Status.Certificate, all.Status.Certificate)
 	}
 	record := one.Status.Certificate.RecordName
@@ -104,7 +107,8 @@ func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
 		return d.at(record, types.RRTypeCname) != nil, "gone"
 	})
 	ready(t, c, all)
-	if got := d.records(); !slices.Equal(got, []string{`A *.shop.` + d.name, `AAAA *.shop.` + d.name, "TXT _portico-wildcard.shop." + d.name}) {
+	if got := d.records(); !slices.Equal(
+		got, []string{`A *.shop.` + d.name, `AAAA *.shop.` + d.name, "TXT _portico-wildcard.shop." + d.name}) {
 		t.Errorf("records %v", got)
 	}
 	gone(t, c, all)
@@ -130,7 +134,8 @@ func TestAnInternalHostname(t *testing.T) {
 	ready(t, c, r)
 	ready(t, c, outer)
 	if r.Status.Gateway == outer.Status.Gateway || !strings.HasPrefix(r.Status.LoadBalancer, "internal-") {
-		t.Errorf("%s on %s, and %s on %s", r.Status.LoadBalancer, r.Status.Gateway, outer.Status.LoadBalancer, outer.Status.Gateway)
+		t.Errorf("%s on %s, and %s on %s", r.Status.LoadBalancer, r.Status.Gateway, outer.Status.LoadBalancer,
+			outer.Status.Gateway)
 	}
 	want := []string{"A inner." + public.name, "AAAA inner." + public.name, "TXT _portico.inner." + public.name}
 	if got := private.records(); !slices.Equal(got, want) {
@@ -158,11 +163,14 @@ func TestAGrantThatIsWithdrawnTakesNothingAway(t *testing.T) {
 	if got := reason(t, c, r, "NotGranted"); !strings.Contains(got.Message, "is not below other.example") {
 		t.Errorf("%q", got.Message)
 	}
-	if claimed := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepClaimed); claimed.Reason != "NotGranted" || !meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepDNSAliasReady) {
+	if claimed := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepClaimed); claimed.Reason != "NotGranted" ||
+		!meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepDNSAliasReady) {
 		t.Errorf("conditions %+v", r.Status.Conditions)
 	}
 	d.change(deleted(d.at(host, types.RRTypeA)))
-	nudging(t, c, r, "the record to be repaired", func() (bool, string) { return d.at(host, types.RRTypeA) != nil, "gone" })
+	nudging(t, c, r, "the record to be repaired", func() (bool, string) {
+		return d.at(host, types.RRTypeA) != nil, "gone"
+	})
 	edit(t, c, grant, func(g *v1alpha1.HostnameGrant) { g.Spec.Suffixes = []string{d.name} })
 	ready(t, c, r)
 }

@@ -59,7 +59,8 @@ func (d domain) assertServed(when string, r ghr) {
 func (d domain) assertNothingLeft(when string, claim string) {
 	d.t.Helper()
 	err := d.c.Get(d.t.Context(), client.ObjectKey{Namespace: gateways, Name: claim}, &gatewayv1.ListenerSet{})
-	if got := slices.Concat(d.records(), d.certificates(), claimsOf(d.t, d.c, d.ns)); len(got) > 0 || (claim != "" && !apierrors.IsNotFound(err)) {
+	if got := slices.Concat(d.records(), d.certificates(), claimsOf(d.t, d.c, d.ns)); len(got) > 0 ||
+		(claim != "" && !apierrors.IsNotFound(err)) {
 		d.t.Errorf("%s: left behind: %v, ListenerSet %v", when, got, err)
 	}
 }
@@ -141,7 +142,9 @@ func TestLostRepliesAboutAHostname(t *testing.T) {
 		d.assertServed(operation, r)
 		gone(t, c, r)
 		d.assertNothingLeft(operation, r.Status.Claim)
-		lost := world.Proxy.CallsSince(m, func(call awsproxy.Call) bool { return call.Fault == string(awsproxy.LostReply) })
+		lost := world.Proxy.CallsSince(m, func(call awsproxy.Call) bool {
+			return call.Fault == string(awsproxy.LostReply)
+		})
 		if len(lost) == 0 {
 			t.Errorf("%s: no reply was lost", operation)
 		}
@@ -168,7 +171,9 @@ func TestAnOldPictureOfAHostnameTakesNothingAway(t *testing.T) {
 	m := world.Proxy.Mark()
 	old.serve(dying)
 	old.awaitUse(t, func() { wakeNow(t, c, second) })
-	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes, func(call awsproxy.Call) bool { return call.Operation != "DeleteCertificate" }); len(n) != 0 {
+	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes, func(call awsproxy.Call) bool {
+		return call.Operation != "DeleteCertificate"
+	}); len(n) != 0 {
 		t.Errorf("%v for a request that is gone", n)
 	}
 	old.serve(before) // its state before its deletion
@@ -188,7 +193,8 @@ func TestAHostnameThatNobodySawIsCleanedUp(t *testing.T) {
 	r := d.request("shop." + d.name)
 	await(t, "the certificate to be requested", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r)
-		return err == nil && meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepCertificateRequested), "not yet"
+		return err == nil && meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepCertificateRequested),
+			"not yet"
 	})
 	stop()
 	if err := erase(t, c, r); err != nil {
@@ -239,7 +245,9 @@ func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
 	}
 	m := world.Proxy.Mark()
 	await(t, "ten passes", func() (bool, string) {
-		n := len(world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Operation == "DescribeCertificate" }))
+		n := len(world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool {
+			return call.Operation == "DescribeCertificate"
+		}))
 		return n >= 50, fmt.Sprint(n)
 	})
 	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(n) != 0 {
@@ -267,7 +275,9 @@ func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 	m := world.Proxy.Mark()
 	wakeNow(t, c, r)
 	await(t, "a read", func() (bool, string) {
-		return len(world.Proxy.CallsSince(m, func(call awsproxy.Call) bool { return call.Fault == string(awsproxy.PartialPage) })) > 0, "none"
+		return len(world.Proxy.CallsSince(m, func(call awsproxy.Call) bool {
+			return call.Fault == string(awsproxy.PartialPage)
+		})) > 0, "none"
 	})
 	atRest(t, c, r)
 	heal()
@@ -297,7 +307,9 @@ func TestARefusedAccountTakesNoHostnameAway(t *testing.T) {
 			wakeNow(t, c, r)
 			wakeNow(t, c, poolGateway(t, c, r.Status.Gateway))
 			await(t, "a refused call", func() (bool, string) {
-				return len(world.Proxy.CallsSince(m, func(call awsproxy.Call) bool { return call.Fault == string(kind) })) > 0, "none"
+				return len(world.Proxy.CallsSince(m, func(call awsproxy.Call) bool {
+					return call.Fault == string(kind)
+				})) > 0, "none"
 			})
 			heal()
 			if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(n) != 0 {

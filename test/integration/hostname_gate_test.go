@@ -25,7 +25,8 @@ import (
 // In a cluster without Gateway API everything else works, one line of the log says what is missing, and hostnames are
 // served as soon as it is installed.
 func TestHostnamesWaitForGatewayAPI(t *testing.T) {
-	bare, err := stack.Start(context.Background(), stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
+	bare, err := stack.Start(context.Background(),
+		stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +43,17 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := &lines{}
-	startOperatorAs(t, operatorsOwn(t), operatorOptions{log: funcr.New(func(_, args string) { said.add(args) }, funcr.Options{})})
+	startOperatorAs(t, operatorsOwn(t),
+		operatorOptions{log: funcr.New(func(_, args string) { said.add(args) }, funcr.Options{})})
 	d := domainOf(t, c)
 	bucket := bucketOf(d.ns, "works")
 	createReady(t, c, bucket)
 	app := appOf(d.ns, "shop")
 	app.Spec.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"}
 	create(t, c, app)
-	if got := reason(t, c, app, "HostnamesOff"); !strings.Contains(got.Message, "the cluster lacks GRPCRoute of gateway.networking.k8s.io/v1, Gateway of gateway.networking.k8s.io/v1") {
+	if got := reason(t, c, app, "HostnamesOff"); !strings.Contains(
+		got.Message, "the cluster lacks GRPCRoute of gateway.networking.k8s.io/v1, Gateway of "+
+			"gateway.networking.k8s.io/v1") {
 		t.Errorf("%q", got.Message)
 	}
 	r := d.request("shop." + d.name)
@@ -71,7 +75,8 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	nudging(t, c, app, "the route of the web app", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app)
 		route := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.StepRoute) // no Pods run here
-		return err == nil && route != nil && route.Message == "shop."+d.name+" leads to the Service" && !strings.Contains(reasonNow(app), "HostnamesOff"), fmt.Sprint(route, reasonNow(app))
+		return err == nil && route != nil && route.Message == "shop."+d.name+" leads to the Service" &&
+			!strings.Contains(reasonNow(app), "HostnamesOff"), fmt.Sprint(route, reasonNow(app))
 	})
 	gone(t, c, app) // otherwise the hostname is in use
 	await(t, "the hostname to be of no use", func() (bool, string) {
@@ -79,7 +84,8 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	awaitGone(t, c, r)
-	if err := c.Get(t.Context(), client.ObjectKey{Name: gateways}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{}}); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Name: gateways},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{}}); err != nil {
 		t.Error(err)
 	}
 }

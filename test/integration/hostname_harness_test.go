@@ -61,7 +61,10 @@ func domainOf(t *testing.T, c client.Client) domain {
 
 // tell logs the hostname, pool and Gateway API objects, to help understand a failure.
 func (d domain) tell() {
-	for _, list := range []client.ObjectList{&v1alpha1.GatewayHostnameRequestList{}, &v1alpha1.PoolGatewayList{}, &gatewayv1.GatewayList{}, &gatewayv1.ListenerSetList{}, &albconfig.LoadBalancerConfigurationList{}} {
+	for _, list := range []client.ObjectList{
+		&v1alpha1.GatewayHostnameRequestList{}, &v1alpha1.PoolGatewayList{},
+		&gatewayv1.GatewayList{}, &gatewayv1.ListenerSetList{}, &albconfig.LoadBalancerConfigurationList{},
+	} {
 		if err := d.c.List(context.Background(), list); err != nil { // the test's own context is cancelled
 			d.t.Log(err)
 		}
@@ -85,7 +88,9 @@ func (d domain) zoneOf(z stack.Zone) string {
 }
 
 // request requests a hostname in the zone; the object is named after its first label.
-func (d domain) request(host string, change ...func(*v1alpha1.GatewayHostnameRequest)) *v1alpha1.GatewayHostnameRequest {
+func (d domain) request(host string, change ...func(
+	*v1alpha1.GatewayHostnameRequest),
+) *v1alpha1.GatewayHostnameRequest {
 	d.t.Helper()
 	name, _, _ := strings.Cut(strings.Replace(host, "*", "any", 1), ".")
 	r := &v1alpha1.GatewayHostnameRequest{
@@ -107,7 +112,9 @@ func (d domain) records() []string {
 	var all []string
 	for _, s := range d.sets() {
 		name := dnsname.Canonical(aws.ToString(s.Name))
-		if (name == d.name && (s.Type == types.RRTypeNs || s.Type == types.RRTypeSoa)) || (s.Type == types.RRTypeCname && strings.Contains(aws.ToString(s.ResourceRecords[0].Value), "acm-validations")) {
+		if (name == d.name && (s.Type == types.RRTypeNs || s.Type == types.RRTypeSoa)) ||
+			(s.Type == types.RRTypeCname &&
+				strings.Contains(aws.ToString(s.ResourceRecords[0].Value), "acm-validations")) {
 			continue
 		}
 		all = append(all, string(s.Type)+" "+name)
@@ -119,7 +126,9 @@ func (d domain) records() []string {
 func (d domain) sets() []types.ResourceRecordSet {
 	d.t.Helper()
 	var all []types.ResourceRecordSet
-	pages := route53.NewListResourceRecordSetsPaginator(d.dns, &route53.ListResourceRecordSetsInput{HostedZoneId: &d.zone})
+	pages := route53.NewListResourceRecordSetsPaginator(d.dns, &route53.ListResourceRecordSetsInput{
+		HostedZoneId: &d.zone,
+	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(d.t.Context())
 		if err != nil {
@@ -133,7 +142,9 @@ func (d domain) sets() []types.ResourceRecordSet {
 // change edits the zone, bypassing the operator.
 func (d domain) change(changes ...types.Change) {
 	d.t.Helper()
-	_, err := d.dns.ChangeResourceRecordSets(d.t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &d.zone, ChangeBatch: &types.ChangeBatch{Changes: changes}})
+	_, err := d.dns.ChangeResourceRecordSets(d.t.Context(), &route53.ChangeResourceRecordSetsInput{
+		HostedZoneId: &d.zone, ChangeBatch: &types.ChangeBatch{Changes: changes},
+	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -171,7 +182,9 @@ func served(t *testing.T, dnsName string) []string {
 		if aws.ToString(lb.DNSName) != dnsName {
 			continue
 		}
-		listeners, err := api.DescribeListeners(t.Context(), &elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: lb.LoadBalancerArn})
+		listeners, err := api.DescribeListeners(t.Context(), &elasticloadbalancingv2.DescribeListenersInput{
+			LoadBalancerArn: lb.LoadBalancerArn,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +192,8 @@ func served(t *testing.T, dnsName string) []string {
 			if aws.ToInt32(l.Port) != 443 {
 				continue
 			}
-			out, err := api.DescribeListenerCertificates(t.Context(), &elasticloadbalancingv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn})
+			out, err := api.DescribeListenerCertificates(
+				t.Context(), &elasticloadbalancingv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +233,9 @@ func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok f
 			return done, why
 		}
 		last = time.Now()
-		wake := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationReconcileRequestedAt+`":"`+strconv.FormatInt(counter.Add(1), 10)+`"}}}`))
+		wake := client.RawPatch("application/merge-patch+json",
+			[]byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationReconcileRequestedAt+`":"`+
+				strconv.FormatInt(counter.Add(1), 10)+`"}}}`))
 		if err := c.Patch(t.Context(), obj, wake); client.IgnoreNotFound(err) != nil { // it may be deleted already
 			t.Fatal(err)
 		}

@@ -138,7 +138,8 @@ func TestACertificateThatFailsIsExplained(t *testing.T) {
 	world.Proxy.FailCertificate(r.Status.Certificate.ARN, "FAILED", "CAA_ERROR")
 	wakeNow(t, c, r)
 	got := reason(t, c, r, "CertificateFailed")
-	if !strings.Contains(got.Message, "FAILED CAA_ERROR") || !strings.Contains(got.Message, "let the CAA records of the domain") {
+	if !strings.Contains(got.Message, "FAILED CAA_ERROR") ||
+		!strings.Contains(got.Message, "let the CAA records of the domain") {
 		t.Errorf("%q", got.Message)
 	}
 	m := world.Proxy.Mark()

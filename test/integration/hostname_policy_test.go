@@ -43,8 +43,11 @@ func routeOf(ns, name string, parent *v1alpha1.HostnameParentRef, hosts ...gatew
 	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
 	r.Spec.Hostnames = hosts
 	if parent != nil {
-		kind, space, section := gatewayv1.Kind(parent.Kind), gatewayv1.Namespace(parent.Namespace), gatewayv1.SectionName(parent.SectionName)
-		r.Spec.ParentRefs = []gatewayv1.ParentReference{{Kind: &kind, Namespace: &space, Name: gatewayv1.ObjectName(parent.Name), SectionName: &section}}
+		kind, space, section := gatewayv1.Kind(parent.Kind), gatewayv1.Namespace(parent.Namespace),
+			gatewayv1.SectionName(parent.SectionName)
+		r.Spec.ParentRefs = []gatewayv1.ParentReference{
+			{Kind: &kind, Namespace: &space, Name: gatewayv1.ObjectName(parent.Name), SectionName: &section},
+		}
 	}
 	return r
 }
@@ -55,7 +58,9 @@ func matching(r *gatewayv1.HTTPRoute, n int) *gatewayv1.HTTPRoute {
 	var rule gatewayv1.HTTPRouteRule
 	for i := range n {
 		path := fmt.Sprintf("/%s/%d", r.Name, i)
-		rule.Matches = append(rule.Matches, gatewayv1.HTTPRouteMatch{Path: &gatewayv1.HTTPPathMatch{Type: &exact, Value: &path}})
+		rule.Matches = append(rule.Matches, gatewayv1.HTTPRouteMatch{
+			Path: &gatewayv1.HTTPPathMatch{Type: &exact, Value: &path},
+		})
 	}
 	r.Spec.Rules = append(r.Spec.Rules, rule)
 	return r
@@ -100,17 +105,25 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 		"no hostname, and another's set":   {routeOf(ns, "g", &v1alpha1.HostnameParentRef{Kind: "ListenerSet", Namespace: ns, Name: "mine", SectionName: "https"}), "a route needs spec.hostnames"},
 		"no hostname and no parent":        {routeOf(ns, "h", nil), ""},
 		"three matches":                    {matching(routeOf(ns, "i", ours, "shop.example"), 3), ""},
-		"four matches":                     {matching(routeOf(ns, "j", ours, "shop.example"), 4), "this route needs 4 rules of a load balancer that other teams use too, one for each match and hostname, and the HostnameGrant of this namespace allows 3 for a hostname"},
-		"two matches at two names":         {matching(routeOf(ns, "l", ours, "a.shop.example", "b.shop.example"), 2), "this route needs 4 rules"},
-		"two matches at two listeners":     {twice(matching(routeOf(ns, "m", ours, "a.shop.example", "b.shop.example"), 2)), ""},
-		"four on a Gateway of one's own":   {matching(routeOf(ns, "k", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: ns, Name: "mine", SectionName: "https"}, "shop.example"), 4), ""},
+		"four matches": {
+			matching(routeOf(ns, "j", ours, "shop.example"), 4),
+			"this route needs 4 rules of a load balancer that other teams use too, one for each match and hostname, " +
+				"and the HostnameGrant of this namespace allows 3 for a hostname",
+		},
+		"two matches at two names":       {matching(routeOf(ns, "l", ours, "a.shop.example", "b.shop.example"), 2), "this route needs 4 rules"},
+		"two matches at two listeners":   {twice(matching(routeOf(ns, "m", ours, "a.shop.example", "b.shop.example"), 2)), ""},
+		"four on a Gateway of one's own": {matching(routeOf(ns, "k", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: ns, Name: "mine", SectionName: "https"}, "shop.example"), 4), ""},
 	} {
 		err := dev.Create(t.Context(), row.route)
-		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
+		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) ||
+			!strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	grpc := &gatewayv1.GRPCRoute{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "grpc"}, Spec: gatewayv1.GRPCRouteSpec{Hostnames: []gatewayv1.Hostname{"pay.example"}}}
+	grpc := &gatewayv1.GRPCRoute{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "grpc"},
+		Spec:       gatewayv1.GRPCRouteSpec{Hostnames: []gatewayv1.Hostname{"pay.example"}},
+	}
 	if err := dev.Create(t.Context(), grpc); !apierrors.IsForbidden(err) {
 		t.Errorf("a GRPCRoute: %v", err)
 	}
@@ -123,7 +136,9 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 		edit(route)
 		return dev.Update(t.Context(), route)
 	}
-	if err := change(func(r *gatewayv1.HTTPRoute) { r.Spec.Hostnames = append(r.Spec.Hostnames, "pay.example") }); !apierrors.IsForbidden(err) {
+	if err := change(func(r *gatewayv1.HTTPRoute) {
+		r.Spec.Hostnames = append(r.Spec.Hostnames, "pay.example")
+	}); !apierrors.IsForbidden(err) {
 		t.Errorf("an edit to a name of another team: %v", err)
 	}
 	edit(t, c, grant, func(g *v1alpha1.HostnameGrant) { g.Spec.Suffixes = []string{"other.example"} })
@@ -135,10 +150,13 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 		t.Errorf("a label on a route that was allowed: %v", err)
 	}
 	another := team(t, c)
-	if err := c.Create(t.Context(), routeOf(another, "free", nil, "anything.example")); err == nil || !strings.Contains(err.Error(), "no params found") {
+	if err := c.Create(t.Context(), routeOf(another, "free", nil, "anything.example")); err == nil ||
+		!strings.Contains(err.Error(), "no params found") {
 		t.Errorf("a namespace without a grant: %v", err)
 	}
-	edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: another}}, func(n *corev1.Namespace) { n.Labels["portico.dev/routes"] = "unrestricted" })
+	edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: another}}, func(n *corev1.Namespace) {
+		n.Labels["portico.dev/routes"] = "unrestricted"
+	})
 	await(t, "the namespace to be left alone", func() (bool, string) {
 		err := c.Create(t.Context(), routeOf(another, "free", nil, "anything.example"))
 		return err == nil, fmt.Sprint(err)
@@ -151,20 +169,37 @@ func TestTeamsHaveNoRightsInThePool(t *testing.T) {
 	ns := team(t, c)
 	dev := developer(t, c, ns)
 	for _, obj := range []client.Object{
-		&gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "mine"}, Spec: gatewayv1.GatewaySpec{
-			GatewayClassName: "alb", Listeners: []gatewayv1.Listener{{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType}},
-		}},
-		&gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "mine"}, Spec: gatewayv1.ListenerSetSpec{
-			ParentRef: gatewayv1.ParentGatewayReference{Name: "gw-00"}, Listeners: []gatewayv1.ListenerEntry{{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType}},
-		}},
+		&gatewayv1.Gateway{
+			ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "mine"},
+			Spec: gatewayv1.GatewaySpec{
+				GatewayClassName: "alb", Listeners: []gatewayv1.Listener{
+					{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType},
+				},
+			},
+		},
+		&gatewayv1.ListenerSet{
+			ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "mine"},
+			Spec: gatewayv1.ListenerSetSpec{
+				ParentRef: gatewayv1.ParentGatewayReference{Name: "gw-00"}, Listeners: []gatewayv1.ListenerEntry{{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType}},
+			},
+		},
 		&albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "mine"}},
-		&v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "gw-99"}, Spec: v1alpha1.PoolGatewaySpec{
-			Visibility: v1alpha1.Internal, GatewayClass: "alb", ProviderRef: v1alpha1.LocalRef{Name: "p"}, AccountID: "123456789012", Region: "eu-west-1",
-		}},
+		&v1alpha1.PoolGateway{
+			ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "gw-99"},
+			Spec: v1alpha1.PoolGatewaySpec{
+				Visibility: v1alpha1.Internal, GatewayClass: "alb", ProviderRef: v1alpha1.LocalRef{Name: "p"},
+				AccountID: "123456789012", Region: "eu-west-1",
+			},
+		},
 		&v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-mine"}, Spec: v1alpha1.DomainClaimSpec{
-			Hostname: "shop.example", Visibility: v1alpha1.Internal, Gateway: "gw-00", Holder: v1alpha1.ClaimHolder{Namespace: ns, Name: "a", UID: "b"},
+			Hostname: "shop.example", Visibility: v1alpha1.Internal, Gateway: "gw-00", Holder: v1alpha1.ClaimHolder{
+				Namespace: ns, Name: "a", UID: "b",
+			},
 		}},
-		&v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: v1alpha1.HostnameGrantName}, Spec: v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}}},
+		&v1alpha1.HostnameGrant{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: v1alpha1.HostnameGrantName},
+			Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{"example.com"}},
+		},
 	} {
 		if err := dev.Create(t.Context(), obj); !apierrors.IsForbidden(err) {
 			t.Errorf("%T: %v", obj, err)
@@ -183,13 +218,21 @@ func TestIngressesAreKeptToTheGrant(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
 	ingress := func(name string, change func(*networkingv1.IngressSpec), hosts ...string) *networkingv1.Ingress {
-		backend := networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "shop", Port: networkingv1.ServiceBackendPort{Number: 80}}}
+		backend := networkingv1.IngressBackend{
+			Service: &networkingv1.IngressServiceBackend{Name: "shop", Port: networkingv1.ServiceBackendPort{
+				Number: 80,
+			}},
+		}
 		prefix := networkingv1.PathTypePrefix
 		i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
 		for _, h := range hosts {
-			i.Spec.Rules = append(i.Spec.Rules, networkingv1.IngressRule{Host: h, IngressRuleValue: networkingv1.IngressRuleValue{
-				HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &prefix, Backend: backend}}},
-			}})
+			i.Spec.Rules = append(i.Spec.Rules, networkingv1.IngressRule{
+				Host: h, IngressRuleValue: networkingv1.IngressRuleValue{
+					HTTP: &networkingv1.HTTPIngressRuleValue{
+						Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &prefix, Backend: backend}},
+					},
+				},
+			})
 		}
 		if change != nil {
 			change(&i.Spec)
@@ -226,7 +269,8 @@ func TestIngressesAreKeptToTheGrant(t *testing.T) {
 		}, "shop.example"), ""},
 	} {
 		err := kube.Create(t.Context(), row.made)
-		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
+		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) ||
+			!strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

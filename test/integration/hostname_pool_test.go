@@ -67,7 +67,10 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 // otherClass creates a GatewayClass for this test only, so that no other test uses its Gateways.
 func otherClass(t *testing.T, c client.Client) string {
 	t.Helper()
-	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", counter.Add(1))}, Spec: gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName}}
+	class := &gatewayv1.GatewayClass{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", counter.Add(1))},
+		Spec:       gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName},
+	}
 	create(t, c, class)
 	return class.Name
 }
@@ -84,11 +87,14 @@ func TestThePoolIsKept(t *testing.T) {
 	set := &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: r.Status.Claim}}
 	edit(t, c, set, func(s *gatewayv1.ListenerSet) {
 		everybody := gatewayv1.NamespacesFromAll
-		s.Spec.Listeners[0].AllowedRoutes = &gatewayv1.AllowedRoutes{Namespaces: &gatewayv1.RouteNamespaces{From: &everybody}}
+		s.Spec.Listeners[0].AllowedRoutes = &gatewayv1.AllowedRoutes{
+			Namespaces: &gatewayv1.RouteNamespaces{From: &everybody},
+		}
 	})
 	await(t, "the listener to be for its namespace alone", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(set), set)
-		return err == nil && *set.Spec.Listeners[0].AllowedRoutes.Namespaces.From == gatewayv1.NamespacesFromSelector, "open"
+		return err == nil && *set.Spec.Listeners[0].AllowedRoutes.Namespaces.From == gatewayv1.NamespacesFromSelector,
+			"open"
 	})
 	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: g.Name}}
 	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) { l.Spec.Scheme = "internal" })
@@ -96,11 +102,14 @@ func TestThePoolIsKept(t *testing.T) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(config), config)
 		return err == nil && config.Spec.Scheme == "internet-facing", config.Spec.Scheme
 	})
-	if err := c.Delete(t.Context(), &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: g.Name + "-keeper"}}); err != nil {
+	if err := c.Delete(t.Context(), &gatewayv1.HTTPRoute{
+		ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: g.Name + "-keeper"},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the keeper", func() (bool, string) {
-		err := c.Get(t.Context(), client.ObjectKey{Namespace: gateways, Name: g.Name + "-keeper"}, &gatewayv1.HTTPRoute{})
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: gateways, Name: g.Name + "-keeper"},
+			&gatewayv1.HTTPRoute{})
 		return err == nil, fmt.Sprint(err)
 	})
 
@@ -126,7 +135,8 @@ func TestReadyWaitsForTheLoadBalancerItself(t *testing.T) {
 	second := d.request("second."+d.name, func(r ghr) { r.Spec.GatewayClass = class })
 	await(t, "the certificate to be issued", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(second), second)
-		return err == nil && meta.IsStatusConditionFalse(second.Status.Conditions, v1alpha1.StepListenerAttached), "waiting"
+		return err == nil && meta.IsStatusConditionFalse(second.Status.Conditions, v1alpha1.StepListenerAttached),
+			"waiting"
 	})
 	if atRest(t, c, second); second.Status.Ready || len(d.records()) != 3 {
 		t.Errorf("status %+v, records %v", second.Status, d.records())
@@ -143,14 +153,20 @@ func TestAClassThatOverridesIsTold(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
 	name := otherClass(t, c)
-	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: name}, Spec: albconfig.LoadBalancerConfigurationSpec{Scheme: "internal"}}
+	config := &albconfig.LoadBalancerConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: name},
+		Spec:       albconfig.LoadBalancerConfigurationSpec{Scheme: "internal"},
+	}
 	create(t, c, config)
 	namespace := gatewayv1.Namespace(d.ns)
 	edit(t, c, &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: name}}, func(g *gatewayv1.GatewayClass) {
-		g.Spec.ParametersRef = &gatewayv1.ParametersReference{Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: name, Namespace: &namespace}
+		g.Spec.ParametersRef = &gatewayv1.ParametersReference{
+			Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: name, Namespace: &namespace,
+		}
 	})
 	r := d.request("shop."+d.name, func(r ghr) { r.Spec.GatewayClass = name })
-	if got := reason(t, c, r, "ClassOverrides"); !strings.Contains(got.Message, "wins over those of its Gateways") || r.Status.Claim != "" {
+	if got := reason(t, c, r, "ClassOverrides"); !strings.Contains(got.Message, "wins over those of its Gateways") ||
+		r.Status.Claim != "" {
 		t.Errorf("%q, claim %q", got.Message, r.Status.Claim)
 	}
 	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) { l.Spec.MergingMode = albconfig.PreferGateway })
@@ -185,7 +201,8 @@ func TestOneOfAHundredRequestsWins(t *testing.T) {
 		await(t, r.Namespace+"/"+r.Name+" to be judged", func() (bool, string) {
 			err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r)
 			claimed := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepClaimed)
-			return err == nil && claimed != nil && (claimed.Reason == "Taken" || claimed.Status == metav1.ConditionTrue), fmt.Sprint(claimed)
+			return err == nil && claimed != nil &&
+				(claimed.Reason == "Taken" || claimed.Status == metav1.ConditionTrue), fmt.Sprint(claimed)
 		})
 		if meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepClaimed) {
 			winners++

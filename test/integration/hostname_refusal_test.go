@@ -43,10 +43,14 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 	grant := &v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: v1alpha1.HostnameGrantName}}
 	edit(t, c, grant, func(g *v1alpha1.HostnameGrant) {
 		g.Spec.Wildcards = false
-		g.Spec.Zones = []v1alpha1.HostedZoneID{v1alpha1.HostedZoneID(d.zone), v1alpha1.HostedZoneID(private), v1alpha1.HostedZoneID(other), "ZMISSING"}
+		g.Spec.Zones = []v1alpha1.HostedZoneID{
+			v1alpha1.HostedZoneID(d.zone), v1alpha1.HostedZoneID(private),
+			v1alpha1.HostedZoneID(other), "ZMISSING",
+		}
 		g.Spec.Environments = []v1alpha1.Environment{v1alpha1.EnvironmentDev}
 	})
-	d.change(set("sub."+d.name, types.RRTypeNs, "ns1.elsewhere.example."), set("guarded."+d.name, types.RRTypeCaa, `0 issue "letsencrypt.org"`),
+	d.change(set("sub."+d.name, types.RRTypeNs, "ns1.elsewhere.example."),
+		set("guarded."+d.name, types.RRTypeCaa, `0 issue "letsencrypt.org"`),
 		set("old."+d.name, types.RRTypeA, "192.0.2.1"), set("www."+d.name, types.RRTypeCname, "elsewhere.example."))
 
 	zone := func(id string) func(ghr) { return func(r ghr) { r.Spec.ZoneID = v1alpha1.HostedZoneID(id) } }
@@ -86,10 +90,13 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 			if !strings.Contains(got.Message, row.says) {
 				t.Errorf("%q does not say %q", got.Message, row.says)
 			}
-			if claimed := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepClaimed); claimed == nil || claimed.Status != metav1.ConditionFalse || claimed.Reason != row.reason {
+			if claimed := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepClaimed); claimed == nil ||
+				claimed.Status != metav1.ConditionFalse || claimed.Reason != row.reason {
 				t.Errorf("Claimed is %+v", claimed)
 			}
-			if later := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepCertificateRequested); later == nil || later.Status != metav1.ConditionUnknown {
+			if later := meta.FindStatusCondition(
+				r.Status.Conditions, v1alpha1.StepCertificateRequested); later == nil ||
+				later.Status != metav1.ConditionUnknown {
 				t.Errorf("the next step is %+v", later)
 			}
 		})
@@ -100,7 +107,8 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(n) != 0 {
 		t.Errorf("AWS was written: %v", n)
 	}
-	if r := d.request("ungranted.example.com", func(r ghr) { r.Namespace = team(t, c) }); !strings.Contains(reason(t, c, r, "NotGranted").Message, "ask a platform admin for a HostnameGrant") {
+	if r := d.request("ungranted.example.com", func(r ghr) { r.Namespace = team(t, c) }); !strings.Contains(
+		reason(t, c, r, "NotGranted").Message, "ask a platform admin for a HostnameGrant") {
 		t.Error("a namespace without a grant is not told whom to ask")
 	}
 }
@@ -116,9 +124,12 @@ func TestARefusedRequestIsServedWhenTheReasonGoes(t *testing.T) {
 	}
 
 	rival := domainOf(t, c)
-	edit(t, c, &v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: rival.ns, Name: v1alpha1.HostnameGrantName}}, func(g *v1alpha1.HostnameGrant) {
-		g.Spec.Suffixes = []string{d.name}
-	})
+	edit(t, c, &v1alpha1.HostnameGrant{
+		ObjectMeta: metav1.ObjectMeta{Namespace: rival.ns, Name: v1alpha1.HostnameGrantName},
+	},
+		func(g *v1alpha1.HostnameGrant) {
+			g.Spec.Suffixes = []string{d.name}
+		})
 	second := rival.request("a.b."+d.name, func(r ghr) { r.Spec.ZoneID = v1alpha1.HostedZoneID(d.zone) })
 	got := reason(t, c, second, "Taken")
 	if !strings.Contains(got.Message, "another team has *."+d.name) || strings.Contains(got.Message, d.ns+"/") {

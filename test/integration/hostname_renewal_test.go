@@ -35,7 +35,8 @@ func TestALateRenewalIsToldByTheLifeOfTheCertificate(t *testing.T) {
 				if err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
 					t.Fatal(err)
 				}
-				return r.Status.Certificate.Renewal == step.renewal && r.Status.Certificate.NotAfter.Time.Equal(end), r.Status.Certificate.Renewal
+				return r.Status.Certificate.Renewal == step.renewal && r.Status.Certificate.NotAfter.Time.Equal(end),
+					r.Status.Certificate.Renewal
 			})
 			got := r.Status.Certificate
 			if got.RenewalLate != step.late || got.NotAfter.Sub(got.NotBefore.Time) != life {

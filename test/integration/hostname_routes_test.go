@@ -22,10 +22,18 @@ import (
 )
 
 // forwarding returns a route with one rule that forwards to a Service.
-func forwarding(ns, name string, parent *v1alpha1.HostnameParentRef, host string, edit ...func(*gatewayv1.HTTPRouteRule)) *gatewayv1.HTTPRoute {
+func forwarding(ns, name string, parent *v1alpha1.HostnameParentRef, host string,
+	edit ...func(*gatewayv1.HTTPRouteRule),
+) *gatewayv1.HTTPRoute {
 	r := routeOf(ns, name, parent, gatewayv1.Hostname(host))
 	port := gatewayv1.PortNumber(80)
-	rule := gatewayv1.HTTPRouteRule{BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{BackendObjectReference: gatewayv1.BackendObjectReference{Name: "app", Port: &port}}}}}
+	rule := gatewayv1.HTTPRouteRule{
+		BackendRefs: []gatewayv1.HTTPBackendRef{
+			{BackendRef: gatewayv1.BackendRef{BackendObjectReference: gatewayv1.BackendObjectReference{
+				Name: "app", Port: &port,
+			}}},
+		},
+	}
 	for _, e := range edit {
 		e(&rule)
 	}
@@ -45,7 +53,9 @@ func headersOf(values ...string) func(*gatewayv1.HTTPRouteRule) {
 			r.Matches = make([]gatewayv1.HTTPRouteMatch, 1)
 		}
 		for i, v := range values {
-			r.Matches[0].Headers = append(r.Matches[0].Headers, gatewayv1.HTTPHeaderMatch{Name: gatewayv1.HTTPHeaderName(fmt.Sprintf("x-%d", i)), Value: v})
+			r.Matches[0].Headers = append(r.Matches[0].Headers, gatewayv1.HTTPHeaderMatch{
+				Name: gatewayv1.HTTPHeaderName(fmt.Sprintf("x-%d", i)), Value: v,
+			})
 		}
 	}
 }
@@ -72,7 +82,10 @@ func prefixed(prefix string) *gatewayv1.HTTPPathModifier {
 }
 
 func rewriteOf(path *gatewayv1.HTTPPathModifier) func(*gatewayv1.HTTPRouteRule) {
-	return filterOf(gatewayv1.HTTPRouteFilter{Type: gatewayv1.HTTPRouteFilterURLRewrite, URLRewrite: &gatewayv1.HTTPURLRewriteFilter{Path: path}})
+	return filterOf(gatewayv1.HTTPRouteFilter{
+		Type:       gatewayv1.HTTPRouteFilterURLRewrite,
+		URLRewrite: &gatewayv1.HTTPURLRewriteFilter{Path: path},
+	})
 }
 
 func weighing(weight int32) func(*gatewayv1.HTTPRouteRule) {
@@ -89,7 +102,8 @@ func judgedRoutes() map[string]struct {
 	says string
 } {
 	type edits = []func(*gatewayv1.HTTPRouteRule)
-	https, http, hostname, long := "https", "http", gatewayv1.PreciseHostname("other.example"), gatewayv1.PreciseHostname(strings.Repeat("a.", 65)+"example")
+	https, http, hostname, long := "https", "http", gatewayv1.PreciseHostname("other.example"),
+		gatewayv1.PreciseHostname(strings.Repeat("a.", 65)+"example")
 	again := func(edit func(*gatewayv1.BackendRef)) func(*gatewayv1.HTTPRouteRule) {
 		return func(r *gatewayv1.HTTPRouteRule) {
 			r.BackendRefs = append(r.BackendRefs, *r.BackendRefs[0].DeepCopy())
@@ -98,7 +112,9 @@ func judgedRoutes() map[string]struct {
 	}
 	query := func(value string) func(*gatewayv1.HTTPRouteRule) {
 		return func(r *gatewayv1.HTTPRouteRule) {
-			r.Matches = []gatewayv1.HTTPRouteMatch{{QueryParams: []gatewayv1.HTTPQueryParamMatch{{Name: "q", Value: value}}}}
+			r.Matches = []gatewayv1.HTTPRouteMatch{
+				{QueryParams: []gatewayv1.HTTPQueryParamMatch{{Name: "q", Value: value}}},
+			}
 		}
 	}
 	moved := 308
@@ -141,14 +157,24 @@ func judgedRoutes() map[string]struct {
 		"one Service twice":            {edits{again(func(*gatewayv1.BackendRef) {})}, "a rule names a Service and port twice"},
 		"one Service at two ports":     {edits{again(func(b *gatewayv1.BackendRef) { b.Port = new(gatewayv1.PortNumber(81)) })}, ""},
 		"a Service of whose namespace": {edits{again(func(b *gatewayv1.BackendRef) { b.Namespace = new(gatewayv1.Namespace("other")) })}, "a rule names a Service and port twice"},
-		"one name in two namespaces": {edits{func(r *gatewayv1.HTTPRouteRule) { r.BackendRefs[0].Namespace = new(gatewayv1.Namespace("one")) }, again(func(b *gatewayv1.BackendRef) {
-			b.Namespace = new(gatewayv1.Namespace("other"))
-		})}, ""},
+		"one name in two namespaces": {
+			edits{
+				func(r *gatewayv1.HTTPRouteRule) { r.BackendRefs[0].Namespace = new(gatewayv1.Namespace("one")) },
+				again(func(b *gatewayv1.BackendRef) {
+					b.Namespace = new(gatewayv1.Namespace("other"))
+				}),
+			}, "",
+		},
 		"the host as a header": {edits{headersOf("a"), func(r *gatewayv1.HTTPRouteRule) { r.Matches[0].Headers[0].Name = "hOst" }}, "the header Host is not one that the load balancer compares"},
 		"a host of one's own":  {edits{headersOf("a"), func(r *gatewayv1.HTTPRouteRule) { r.Matches[0].Headers[0].Name = "X-Host" }}, ""},
 		"a redirect to https":  {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Scheme: &https})}, "a loop which the load balancer refuses"},
 		"a redirect to port 443": {
-			edits{pathOf("PathPrefix", "/old"), redirectOf(gatewayv1.HTTPRequestRedirectFilter{Port: new(gatewayv1.PortNumber(443)), Path: prefixed("/new")})},
+			edits{
+				pathOf("PathPrefix", "/old"),
+				redirectOf(gatewayv1.HTTPRequestRedirectFilter{
+					Port: new(gatewayv1.PortNumber(443)), Path: prefixed("/new"),
+				}),
+			},
 			"a loop which the load balancer refuses",
 		},
 		"a redirect to port 8443":      {edits{redirectOf(gatewayv1.HTTPRequestRedirectFilter{Port: new(gatewayv1.PortNumber(8443))})}, ""},
@@ -163,17 +189,59 @@ func judgedRoutes() map[string]struct {
 		"a rewrite of a prefix":        {edits{pathOf("PathPrefix", "/old"), rewriteOf(prefixed("/new"))}, ""},
 		"a rewrite of a prefix with +": {edits{pathOf("PathPrefix", "/o++d"), rewriteOf(prefixed("/new"))}, "replaces the prefix of a path that has a character"},
 		"a variable in a rewrite":      {edits{rewriteOf(replaced("/$1"))}, "the path of a rewrite is not one"},
-		"a header that is changed":     {edits{filterOf(gatewayv1.HTTPRouteFilter{Type: "RequestHeaderModifier", RequestHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}}})}, "the load balancer has no filter RequestHeaderModifier"},
-		"an answer's header":           {edits{filterOf(gatewayv1.HTTPRouteFilter{Type: "ResponseHeaderModifier", ResponseHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}}})}, "the load balancer has no filter ResponseHeaderModifier"},
-		"requests to another as well":  {edits{filterOf(gatewayv1.HTTPRouteFilter{Type: "RequestMirror", RequestMirror: &gatewayv1.HTTPRequestMirrorFilter{BackendRef: gatewayv1.BackendObjectReference{Name: "app", Port: new(gatewayv1.PortNumber(80))}}})}, "the load balancer has no filter RequestMirror"},
-		"a configuration of one's own": {edits{filterOf(gatewayv1.HTTPRouteFilter{Type: "ExtensionRef", ExtensionRef: &gatewayv1.LocalObjectReference{Group: "gateway.k8s.aws", Kind: "ListenerRuleConfiguration", Name: "x"}})}, "the load balancer has no filter ExtensionRef"},
-		"origins of a browser (CORS)":  {edits{filterOf(gatewayv1.HTTPRouteFilter{Type: "CORS", CORS: &gatewayv1.HTTPCORSFilter{AllowOrigins: []gatewayv1.CORSOrigin{"https://a.example"}}})}, "the load balancer has no filter CORS"},
+		"a header that is changed": {
+			edits{filterOf(gatewayv1.HTTPRouteFilter{
+				Type:                  "RequestHeaderModifier",
+				RequestHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}},
+			})},
+			"the load balancer has no filter RequestHeaderModifier",
+		},
+		"an answer's header": {
+			edits{filterOf(gatewayv1.HTTPRouteFilter{
+				Type:                   "ResponseHeaderModifier",
+				ResponseHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}},
+			})},
+			"the load balancer has no filter ResponseHeaderModifier",
+		},
+		"requests to another as well": {
+			edits{
+				filterOf(gatewayv1.HTTPRouteFilter{
+					Type: "RequestMirror", RequestMirror: &gatewayv1.HTTPRequestMirrorFilter{
+						BackendRef: gatewayv1.BackendObjectReference{
+							Name: "app", Port: new(gatewayv1.PortNumber(80)),
+						},
+					},
+				}),
+			},
+			"the load balancer has no filter RequestMirror",
+		},
+		"a configuration of one's own": {
+			edits{
+				filterOf(gatewayv1.HTTPRouteFilter{Type: "ExtensionRef", ExtensionRef: &gatewayv1.LocalObjectReference{
+					Group: "gateway.k8s.aws", Kind: "ListenerRuleConfiguration", Name: "x",
+				}}),
+			},
+			"the load balancer has no filter ExtensionRef",
+		},
+		"origins of a browser (CORS)": {
+			edits{
+				filterOf(gatewayv1.HTTPRouteFilter{
+					Type: "CORS", CORS: &gatewayv1.HTTPCORSFilter{
+						AllowOrigins: []gatewayv1.CORSOrigin{"https://a.example"},
+					},
+				}),
+			},
+			"the load balancer has no filter CORS",
+		},
 	}
 }
 
 // onlyOfNewRoutes are refusals of new routes only: existing routes that they apply to may work, so their hostnames stay
 // open.
-var onlyOfNewRoutes = []string{"cannot be checked", "a loop which the load balancer refuses", "names a Service and port twice"}
+var onlyOfNewRoutes = []string{
+	"cannot be checked", "a loop which the load balancer refuses",
+	"names a Service and port twice",
+}
 
 // The API server and the operator refuse the same routes, those of one table.
 func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
@@ -188,7 +256,8 @@ func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
 	for name, row := range judgedRoutes() {
 		route := forwarding(d.ns, "judged", parent, "a."+d.name, row.edit...)
 		err := dev.Create(t.Context(), route, client.DryRunAll)
-		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
+		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) ||
+			!strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: admission says %v", name, err)
 		}
 		route = forwarding(d.ns, "judged", parent, "a."+d.name, row.edit...)
@@ -197,10 +266,13 @@ func TestAdmissionAndTheOperatorJudgeRoutesTheSame(t *testing.T) {
 		if slices.ContainsFunc(onlyOfNewRoutes, func(text string) bool { return strings.Contains(says, text) }) {
 			says = ""
 		}
-		if fault, err := teamroute.Judge(teamroute.HTTP, &route.Spec); err != nil || (fault == "") != (says == "") || !strings.Contains(fault, says) {
+		if fault, err := teamroute.Judge(teamroute.HTTP, &route.Spec); err != nil || (fault == "") != (says == "") ||
+			!strings.Contains(fault, says) {
 			t.Errorf("%s: the operator says %q, %v", name, fault, err)
 		}
-		elsewhere := forwarding(d.ns, "elsewhere", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: d.ns, Name: "mine", SectionName: "https"}, "a."+d.name, row.edit...)
+		elsewhere := forwarding(d.ns, "elsewhere", &v1alpha1.HostnameParentRef{
+			Kind: "Gateway", Namespace: d.ns, Name: "mine", SectionName: "https",
+		}, "a."+d.name, row.edit...)
 		if err := dev.Create(t.Context(), elsewhere, client.DryRunAll); err != nil {
 			t.Errorf("%s, at a Gateway of one's own: %v", name, err)
 		}
@@ -219,10 +291,12 @@ func asDefaulted(r *gatewayv1.HTTPRoute) {
 				m.Path = &gatewayv1.HTTPPathMatch{Type: new(gatewayv1.PathMatchPathPrefix), Value: new("/")}
 			}
 			for n := range r.Spec.Rules[i].Matches[j].Headers {
-				r.Spec.Rules[i].Matches[j].Headers[n].Type = cmp.Or(r.Spec.Rules[i].Matches[j].Headers[n].Type, new(gatewayv1.HeaderMatchExact))
+				r.Spec.Rules[i].Matches[j].Headers[n].Type = cmp.Or(r.Spec.Rules[i].Matches[j].Headers[n].Type,
+					new(gatewayv1.HeaderMatchExact))
 			}
 			for n := range r.Spec.Rules[i].Matches[j].QueryParams {
-				r.Spec.Rules[i].Matches[j].QueryParams[n].Type = cmp.Or(r.Spec.Rules[i].Matches[j].QueryParams[n].Type, new(gatewayv1.QueryParamMatchExact))
+				r.Spec.Rules[i].Matches[j].QueryParams[n].Type = cmp.Or(r.Spec.Rules[i].Matches[j].QueryParams[n].Type,
+					new(gatewayv1.QueryParamMatchExact))
 			}
 		}
 	}
@@ -232,7 +306,11 @@ func judgeGRPC(t *testing.T, dev client.Client, d domain, parent *v1alpha1.Hostn
 	t.Helper()
 	exact, regex := gatewayv1.GRPCMethodMatchExact, gatewayv1.GRPCMethodMatchRegularExpression
 	method := func(kind *gatewayv1.GRPCMethodMatchType, service, method string) gatewayv1.GRPCRouteRule {
-		return gatewayv1.GRPCRouteRule{Matches: []gatewayv1.GRPCRouteMatch{{Method: &gatewayv1.GRPCMethodMatch{Type: kind, Service: &service, Method: &method}}}}
+		return gatewayv1.GRPCRouteRule{
+			Matches: []gatewayv1.GRPCRouteMatch{
+				{Method: &gatewayv1.GRPCMethodMatch{Type: kind, Service: &service, Method: &method}},
+			},
+		}
 	}
 	for name, row := range map[string]struct {
 		rule gatewayv1.GRPCRouteRule
@@ -245,23 +323,32 @@ func judgeGRPC(t *testing.T, dev client.Client, d domain, parent *v1alpha1.Hostn
 		"a filter": {gatewayv1.GRPCRouteRule{Filters: []gatewayv1.GRPCRouteFilter{{
 			Type: "RequestHeaderModifier", RequestHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}},
 		}}}, "the load balancer has no filter RequestHeaderModifier for gRPC"},
-		"a weight of 1000": {gatewayv1.GRPCRouteRule{BackendRefs: []gatewayv1.GRPCBackendRef{{BackendRef: gatewayv1.BackendRef{
-			BackendObjectReference: gatewayv1.BackendObjectReference{Name: "app", Port: new(gatewayv1.PortNumber(80))}, Weight: new(int32(1000)),
-		}}}}, "the weight 1000 of a backend"},
+		"a weight of 1000": {gatewayv1.GRPCRouteRule{
+			BackendRefs: []gatewayv1.GRPCBackendRef{{BackendRef: gatewayv1.BackendRef{
+				BackendObjectReference: gatewayv1.BackendObjectReference{
+					Name: "app", Port: new(gatewayv1.PortNumber(80)),
+				}, Weight: new(int32(1000)),
+			}}},
+		}, "the weight 1000 of a backend"},
 		"the host as a header": {gatewayv1.GRPCRouteRule{Matches: []gatewayv1.GRPCRouteMatch{{Headers: []gatewayv1.GRPCHeaderMatch{{Name: "Host", Value: "1"}}}}}, "the header Host is not one"},
-		"five headers": {gatewayv1.GRPCRouteRule{Matches: []gatewayv1.GRPCRouteMatch{{Headers: []gatewayv1.GRPCHeaderMatch{
-			{Name: "a", Value: "1"}, {Name: "b", Value: "1"}, {Name: "c", Value: "1"}, {Name: "d", Value: "1"}, {Name: "e", Value: "1"},
-		}}}}, "a match compares more than the 5 values"},
+		"five headers": {gatewayv1.GRPCRouteRule{
+			Matches: []gatewayv1.GRPCRouteMatch{{Headers: []gatewayv1.GRPCHeaderMatch{
+				{Name: "a", Value: "1"}, {Name: "b", Value: "1"}, {Name: "c", Value: "1"}, {Name: "d", Value: "1"}, {Name: "e", Value: "1"},
+			}}},
+		}, "a match compares more than the 5 values"},
 	} {
 		r := &gatewayv1.GRPCRoute{ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: "judged"}}
 		r.Spec.ParentRefs = routeOf(d.ns, "x", parent).Spec.ParentRefs
-		r.Spec.Hostnames, r.Spec.Rules = []gatewayv1.Hostname{gatewayv1.Hostname("a." + d.name)}, []gatewayv1.GRPCRouteRule{row.rule}
+		r.Spec.Hostnames, r.Spec.Rules = []gatewayv1.Hostname{gatewayv1.Hostname("a." + d.name)},
+			[]gatewayv1.GRPCRouteRule{row.rule}
 		spec := r.Spec.DeepCopy()
 		err := dev.Create(t.Context(), r, client.DryRunAll)
-		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
+		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) ||
+			!strings.Contains(err.Error(), row.says)) {
 			t.Errorf("gRPC, %s: admission says %v", name, err)
 		}
-		if fault, err := teamroute.Judge(teamroute.GRPC, spec); err != nil || (fault == "") != (row.says == "") || !strings.Contains(fault, row.says) {
+		if fault, err := teamroute.Judge(teamroute.GRPC, spec); err != nil || (fault == "") != (row.says == "") ||
+			!strings.Contains(fault, row.says) {
 			t.Errorf("gRPC, %s: the operator says %q, %v", name, fault, err)
 		}
 	}
@@ -280,7 +367,9 @@ func withoutRoutePolicy(t *testing.T, c client.Client, probe client.Object) (res
 		if err := c.Delete(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		taken = append(taken, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: b.Labels}, Spec: b.Spec})
+		taken = append(taken, &admissionv1.ValidatingAdmissionPolicyBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: b.Labels}, Spec: b.Spec,
+		})
 	}
 	restored := false
 	restore = func() {
@@ -296,7 +385,8 @@ func withoutRoutePolicy(t *testing.T, c client.Client, probe client.Object) (res
 	ctx := t.Context()
 	t.Cleanup(func() {
 		for _, b := range taken {
-			if err := c.Create(context.WithoutCancel(ctx), b); err != nil && !apierrors.IsAlreadyExists(err) && !restored {
+			if err := c.Create(context.WithoutCancel(ctx), b); err != nil && !apierrors.IsAlreadyExists(err) &&
+				!restored {
 				t.Error(err)
 			}
 		}
@@ -319,7 +409,8 @@ func TestWhatAnEditOfARouteLeavesAloneIsTaken(t *testing.T) {
 	create(t, c, route)
 	restore()
 	await(t, "the policy to hold", func() (bool, string) {
-		err := c.Create(t.Context(), forwarding(d.ns, "new", parent, "a."+d.name, pathOf("PathPrefix", "/a*b")), client.DryRunAll)
+		err := c.Create(t.Context(), forwarding(d.ns, "new", parent, "a."+d.name, pathOf("PathPrefix", "/a*b")),
+			client.DryRunAll)
 		return apierrors.IsForbidden(err), fmt.Sprint(err)
 	})
 	change := func(edit func(*gatewayv1.HTTPRoute)) error {
@@ -334,20 +425,28 @@ func TestWhatAnEditOfARouteLeavesAloneIsTaken(t *testing.T) {
 		"a label":         func(r *gatewayv1.HTTPRoute) { r.Labels = map[string]string{"a": "b"} },
 		"another backend": func(r *gatewayv1.HTTPRoute) { r.Spec.Rules[0].BackendRefs[0].Name = "other" },
 		"another rule": func(r *gatewayv1.HTTPRoute) {
-			r.Spec.Rules = append(r.Spec.Rules, forwarding("", "", nil, "", pathOf("PathPrefix", "/good")).Spec.Rules...)
+			r.Spec.Rules = append(r.Spec.Rules,
+				forwarding("", "", nil, "", pathOf("PathPrefix", "/good")).Spec.Rules...)
 		},
 	} {
 		if err := change(edit); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := change(func(r *gatewayv1.HTTPRoute) { r.Spec.Rules[0].BackendRefs[0].Weight = new(int32(1000)) }); !apierrors.IsForbidden(err) {
+	if err := change(func(r *gatewayv1.HTTPRoute) {
+		r.Spec.Rules[0].BackendRefs[0].Weight = new(int32(1000))
+	}); !apierrors.IsForbidden(err) {
 		t.Errorf("another fault: %v", err)
 	}
-	elsewhere := forwarding(d.ns, "moved", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: d.ns, Name: "mine", SectionName: "https"}, "a."+d.name, pathOf("PathPrefix", "/a*b"))
+	elsewhere := forwarding(d.ns, "moved", &v1alpha1.HostnameParentRef{
+		Kind: "Gateway", Namespace: d.ns, Name: "mine", SectionName: "https",
+	}, "a."+d.name,
+		pathOf("PathPrefix", "/a*b"))
 	create(t, c, elsewhere)
 	route = elsewhere
-	if err := change(func(r *gatewayv1.HTTPRoute) { r.Spec.ParentRefs = routeOf(d.ns, "x", parent).Spec.ParentRefs }); !apierrors.IsForbidden(err) {
+	if err := change(func(r *gatewayv1.HTTPRoute) {
+		r.Spec.ParentRefs = routeOf(d.ns, "x", parent).Spec.ParentRefs
+	}); !apierrors.IsForbidden(err) {
 		t.Errorf("a route that comes to the shared load balancer: %v", err)
 	}
 }
@@ -361,6 +460,7 @@ func taken(t *testing.T, c client.Client, r *gatewayv1.HTTPRoute) {
 			return false, fmt.Sprint(r.Status, err)
 		}
 		got := meta.FindStatusCondition(r.Status.Parents[0].Conditions, "Accepted")
-		return got != nil && got.Status == metav1.ConditionTrue && got.ObservedGeneration == r.Generation, fmt.Sprint(got)
+		return got != nil && got.Status == metav1.ConditionTrue && got.ObservedGeneration == r.Generation,
+			fmt.Sprint(got)
 	})
 }

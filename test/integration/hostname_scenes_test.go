@@ -47,8 +47,10 @@ func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 	ready(t, c, app)
 	scenes := judgedRoutes()
 	for i, name := range []string{
-		"a wildcard in a prefix", "a header that is changed", "an answer's header", "requests to another as well", "origins of a browser (CORS)", "a wildcard in a redirect",
-		"somebody's target group", "a path of 200 characters", "a header of 200 characters", "eight headers", "a weight of 1000",
+		"a wildcard in a prefix", "a header that is changed", "an answer's header", "requests to another as well",
+		"origins of a browser (CORS)", "a wildcard in a redirect",
+		"somebody's target group", "a path of 200 characters", "a header of 200 characters", "eight headers",
+		"a weight of 1000",
 		"a redirect to http", "a redirect to a long host", "the host as a header",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,13 +58,15 @@ func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
 			route := bad(row.edit...)
 			create(t, c, route)
 			told := reason(t, c, offender, v1alpha1.ReasonRouteUnsupported)
-			if !strings.Contains(told.Message, "HTTPRoute "+offender.Namespace+"/bad: rule 1: ") && !strings.Contains(told.Message, "/bad: ") || !strings.Contains(told.Message, row.says) {
+			if !strings.Contains(told.Message, "HTTPRoute "+offender.Namespace+"/bad: rule 1: ") && !strings.Contains(
+				told.Message, "/bad: ") || !strings.Contains(told.Message, row.says) {
 				t.Errorf("to the team: %q", told.Message)
 			}
 			followsFor(t, c, neighbour, fmt.Sprintf("scene-%d", i))
 			await(t, "admins to be told", func() (bool, string) {
 				got := saysOf(t, poolGateway(t, c, offender.Status.Gateway).Status.Conditions, pool.ConditionRoutes)
-				return strings.HasPrefix(got, "RouteUnsupported: "+offender.Status.Hostname+" of namespace "+offender.Namespace) && strings.Contains(got, row.says), got
+				return strings.HasPrefix(got, "RouteUnsupported: "+offender.Status.Hostname+" of namespace "+
+					offender.Namespace) && strings.Contains(got, row.says), got
 			})
 			if i == 0 {
 				if got := reason(t, c, app, v1alpha1.ReasonRouteUnsupported); !strings.Contains(got.Message, row.says) {
@@ -88,13 +92,16 @@ func TestRoutesBelowAWildcardAreCountedWhateverTheirNames(t *testing.T) {
 	ready(t, c, offender)
 	ready(t, c, neighbour)
 	for _, host := range []string{"pr--7", "xn--a", strings.Repeat("a", 60)} {
-		create(t, c, matching(routeOf(offender.Namespace, "of-"+host[:5], offender.Status.ParentRef, gatewayv1.Hostname(host+"."+ours.name)), 3))
+		create(t, c, matching(routeOf(offender.Namespace, "of-"+host[:5], offender.Status.ParentRef,
+			gatewayv1.Hostname(host+"."+ours.name)), 3))
 	}
-	if told := reason(t, c, offender, v1alpha1.ReasonOverBudget); !strings.Contains(told.Message, "its routes need 9 load balancer rules (3 are kept for it)") {
+	if told := reason(t, c, offender, v1alpha1.ReasonOverBudget); !strings.Contains(
+		told.Message, "its routes need 9 load balancer rules (3 are kept for it)") {
 		await(t, "all routes to be counted", func() (bool, string) {
 			err := c.Get(t.Context(), client.ObjectKeyFromObject(offender), offender)
 			text := saysOf(t, offender.Status.Conditions, v1alpha1.ConditionReady)
-			return err == nil && strings.Contains(text, "its routes need 9 load balancer rules (3 are kept for it)"), text
+			return err == nil && strings.Contains(text, "its routes need 9 load balancer rules (3 are kept for it)"),
+				text
 		})
 	}
 	followsFor(t, c, neighbour, "beside-previews")
@@ -105,7 +112,8 @@ func TestTargetGroupsAreCountedAsTheControllerMakesThem(t *testing.T) {
 	c := withOperator(t)
 	_, offender, neighbour := neighbours(t, c)
 	for i := range 3 {
-		create(t, c, forwarding(offender.Namespace, fmt.Sprintf("r%d", i), offender.Status.ParentRef, offender.Status.Hostname,
+		create(t, c, forwarding(offender.Namespace, fmt.Sprintf("r%d", i), offender.Status.ParentRef,
+			offender.Status.Hostname,
 			pathOf("Exact", fmt.Sprintf("/%d", i)), func(r *gatewayv1.HTTPRouteRule) {
 				r.BackendRefs = append(r.BackendRefs, r.BackendRefs[0])
 				r.BackendRefs[1].Name = "other"
@@ -139,7 +147,8 @@ func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
 		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
 			c, offender, neighbour := suspecting(t)
 			world.LoadBalancers.SetUnforeseen(&albsim.Unforeseen{Path: "/unforeseen", Silent: silent})
-			route := forwarding(offender.Namespace, "odd", offender.Status.ParentRef, offender.Status.Hostname, pathOf("Exact", "/unforeseen"))
+			route := forwarding(offender.Namespace, "odd", offender.Status.ParentRef, offender.Status.Hostname,
+				pathOf("Exact", "/unforeseen"))
 			create(t, c, route)
 			told := reason(t, c, offender, v1alpha1.ReasonRouteSuspected)
 			if !strings.Contains(told.Message, "stopped to take changes after the routes of the hostname changed") {
@@ -150,7 +159,8 @@ func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
 				return f != nil && len(f.Blamed) == 1 && f.LostSince == nil, fmt.Sprintf("%+v", f)
 			})
 			g := poolGateway(t, c, offender.Status.Gateway)
-			if got := saysOf(t, g.Status.Conditions, pool.ConditionRoutes); !strings.Contains(got, offender.Status.Hostname) || strings.Contains(got, neighbour.Status.Hostname) {
+			if got := saysOf(t, g.Status.Conditions, pool.ConditionRoutes); !strings.Contains(
+				got, offender.Status.Hostname) || strings.Contains(got, neighbour.Status.Hostname) {
 				t.Errorf("to admins: %q", got)
 			}
 			followsFor(t, c, neighbour, "goes-on")
@@ -169,17 +179,22 @@ func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
 		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
 			c, one, neighbour := suspecting(t)
 			d := domain{t: t, c: c, ns: one.Namespace, zone: string(one.Spec.ZoneID)}
-			two := d.request("www."+one.Namespace+".example", func(r ghr) { r.Spec.GatewayClass = one.Spec.GatewayClass })
+			two := d.request("www."+one.Namespace+".example", func(r ghr) {
+				r.Spec.GatewayClass = one.Spec.GatewayClass
+			})
 			ready(t, c, two)
 			ready(t, c, poolGateway(t, c, one.Status.Gateway))
 			world.LoadBalancers.SetUnforeseen(&albsim.Unforeseen{Path: "/unforeseen", Silent: silent})
-			route := forwarding(one.Namespace, "odd", one.Status.ParentRef, one.Status.Hostname, pathOf("Exact", "/unforeseen"))
-			route.Spec.ParentRefs = append(route.Spec.ParentRefs, routeOf(one.Namespace, "x", two.Status.ParentRef).Spec.ParentRefs...)
+			route := forwarding(one.Namespace, "odd", one.Status.ParentRef, one.Status.Hostname,
+				pathOf("Exact", "/unforeseen"))
+			route.Spec.ParentRefs = append(route.Spec.ParentRefs,
+				routeOf(one.Namespace, "x", two.Status.ParentRef).Spec.ParentRefs...)
 			route.Spec.Hostnames = append(route.Spec.Hostnames, gatewayv1.Hostname(two.Status.Hostname))
 			create(t, c, route)
 			stands := func() bool { return poolGateway(t, c, one.Status.Gateway).Status.Following.LostSince != nil }
 			await(t, "the load balancer to stand still", func() (bool, string) { return stands(), "it follows" })
-			innocent := forwarding(neighbour.Namespace, "innocent", neighbour.Status.ParentRef, neighbour.Status.Hostname)
+			innocent := forwarding(neighbour.Namespace, "innocent", neighbour.Status.ParentRef,
+				neighbour.Status.Hostname)
 			create(t, c, innocent)
 			for _, r := range []ghr{one, two} {
 				reason(t, c, r, v1alpha1.ReasonRouteSuspected)
@@ -187,7 +202,8 @@ func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
 			await(t, "the blame", func() (bool, string) {
 				s := poolGateway(t, c, one.Status.Gateway).Status
 				f := s.Following
-				return len(f.Blamed) == 2 && len(f.Suspects) == 0 && f.LostSince == nil && len(s.Closed) == 2, fmt.Sprintf("%+v, closed %+v", f, s.Closed)
+				return len(f.Blamed) == 2 && len(f.Suspects) == 0 && f.LostSince == nil && len(s.Closed) == 2,
+					fmt.Sprintf("%+v, closed %+v", f, s.Closed)
 			})
 			taken(t, c, innocent)
 			ready(t, c, neighbour)
@@ -204,10 +220,14 @@ func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
 // The load balancer stops for another reason: the hostname whose routes changed is closed once, and opened again.
 func TestNobodyStaysClosedWhenClosingDoesNotHelp(t *testing.T) {
 	c, one, other := suspecting(t)
-	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: poolGateway(t, c, one.Status.Gateway).Spec.GatewayClass}}
+	class := &gatewayv1.GatewayClass{
+		ObjectMeta: metav1.ObjectMeta{Name: poolGateway(t, c, one.Status.Gateway).Spec.GatewayClass},
+	}
 	nowhere := gatewayv1.Namespace(one.Namespace)
 	edit(t, c, class, func(g *gatewayv1.GatewayClass) {
-		g.Spec.ParametersRef = &gatewayv1.ParametersReference{Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: "missing", Namespace: &nowhere}
+		g.Spec.ParametersRef = &gatewayv1.ParametersReference{
+			Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: "missing", Namespace: &nowhere,
+		}
 	})
 	stopsAt(t, c, one)
 	create(t, c, forwarding(one.Namespace, "changed", one.Status.ParentRef, one.Status.Hostname))
@@ -216,9 +236,11 @@ func TestNobodyStaysClosedWhenClosingDoesNotHelp(t *testing.T) {
 	await(t, "it to be opened", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(g), g)
 		text := saysOf(t, g.Status.Conditions, v1alpha1.ConditionReady)
-		return err == nil && len(g.Status.Closed) == 0 && strings.Contains(text, "did not help; they are open again"), text
+		return err == nil && len(g.Status.Closed) == 0 && strings.Contains(text, "did not help; they are open again"),
+			text
 	})
-	if f := g.Status.Following; len(f.Blamed) > 0 || len(f.Cleared) != 1 || slices.ContainsFunc(f.Cleared, func(h v1alpha1.HostnameRoutes) bool { return h.Claim == other.Status.Claim }) {
+	if f := g.Status.Following; len(f.Blamed) > 0 || len(f.Cleared) != 1 ||
+		slices.ContainsFunc(f.Cleared, func(h v1alpha1.HostnameRoutes) bool { return h.Claim == other.Status.Claim }) {
 		t.Errorf("%+v", f)
 	}
 	edit(t, c, class, func(g *gatewayv1.GatewayClass) { g.Spec.ParametersRef = nil })
@@ -255,11 +277,15 @@ func TestNobodyIsClosedWhileTheControllerIsAway(t *testing.T) {
 func TestListenersThatAdminsConfigureStay(t *testing.T) {
 	c := withOperator(t)
 	class, one, _ := neighbours(t, c)
-	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: one.Status.Gateway}}
+	config := &albconfig.LoadBalancerConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: one.Status.Gateway},
+	}
 	attributes := []albconfig.ListenerAttribute{{Key: "routing.http.response.server.enabled", Value: "false"}}
 	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) {
 		l.Spec.ListenerConfigurations[0].ListenerAttributes = attributes
-		l.Spec.ListenerConfigurations = append(l.Spec.ListenerConfigurations, albconfig.ListenerConfiguration{ProtocolPort: "HTTP:80", ListenerAttributes: attributes})
+		l.Spec.ListenerConfigurations = append(l.Spec.ListenerConfigurations, albconfig.ListenerConfiguration{
+			ProtocolPort: "HTTP:80", ListenerAttributes: attributes,
+		})
 	})
 	d := domainOf(t, c)
 	third := d.request("third."+d.name, func(r ghr) { r.Spec.GatewayClass = class })
@@ -269,7 +295,8 @@ func TestListenersThatAdminsConfigureStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := config.Spec.ListenerConfigurations
-	if len(all) != 2 || !slices.Equal(all[0].ListenerAttributes, attributes) || len(all[0].Certificates) != 2 || all[1].ProtocolPort != "HTTP:80" || !slices.Equal(all[1].ListenerAttributes, attributes) {
+	if len(all) != 2 || !slices.Equal(all[0].ListenerAttributes, attributes) || len(all[0].Certificates) != 2 ||
+		all[1].ProtocolPort != "HTTP:80" || !slices.Equal(all[1].ListenerAttributes, attributes) {
 		t.Errorf("%+v", all)
 	}
 	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) {
@@ -315,7 +342,8 @@ func TestADeletionShowsThatTheRecordsAreGone(t *testing.T) {
 	await(t, "the records to be gone", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(one), one)
 		got := meta.FindStatusCondition(one.Status.Conditions, v1alpha1.StepDNSAliasReady)
-		return err == nil && one.Status.LoadBalancer == "" && got.Status == metav1.ConditionFalse && got.Reason == v1alpha1.ReasonRemoved, fmt.Sprint(got)
+		return err == nil && one.Status.LoadBalancer == "" && got.Status == metav1.ConditionFalse &&
+			got.Reason == v1alpha1.ReasonRemoved, fmt.Sprint(got)
 	})
 	world.LoadBalancers.Resume()
 	awaitGone(t, c, one)

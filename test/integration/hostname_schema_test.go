@@ -49,7 +49,8 @@ func TestTheSchemaRefusesBadHostnames(t *testing.T) {
 		r := base()
 		x.change(r)
 		err := c.Create(t.Context(), r, client.DryRunAll)
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), x.field+":") || !strings.Contains(err.Error(), x.says) {
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), x.field+":") ||
+			!strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
@@ -63,17 +64,24 @@ func TestTheSchemaRefusesBadHostnames(t *testing.T) {
 
 	r := base()
 	create(t, c, r)
-	if r.Spec.Visibility != v1alpha1.InternetFacing || r.Spec.Environment != v1alpha1.EnvironmentDev || r.Status.ObservedGeneration != -1 {
+	if r.Spec.Visibility != v1alpha1.InternetFacing || r.Spec.Environment != v1alpha1.EnvironmentDev ||
+		r.Status.ObservedGeneration != -1 {
 		t.Errorf("defaults %+v, %+v", r.Spec, r.Status)
 	}
 	for field, change := range map[string]func(ghr){
-		"hostname": host("other.example.com"), "zoneId": func(r ghr) { r.Spec.ZoneID = "Z2" }, "providerRef": func(r ghr) { r.Spec.ProviderRef.Name = "other" },
-		"visibility": func(r ghr) { r.Spec.Visibility = v1alpha1.Internal }, "gatewayClass": func(r ghr) { r.Spec.GatewayClass = "other" },
-		"validationZoneId": func(r ghr) { r.Spec.ValidationZoneID = "Z2" }, "environment": func(r ghr) { r.Spec.Environment = v1alpha1.EnvironmentProd },
+		"hostname": host("other.example.com"), "zoneId": func(r ghr) { r.Spec.ZoneID = "Z2" },
+		"providerRef": func(r ghr) { r.Spec.ProviderRef.Name = "other" },
+		"visibility":  func(r ghr) { r.Spec.Visibility = v1alpha1.Internal }, "gatewayClass": func(r ghr) {
+			r.Spec.GatewayClass = "other"
+		},
+		"validationZoneId": func(r ghr) { r.Spec.ValidationZoneID = "Z2" }, "environment": func(r ghr) {
+			r.Spec.Environment = v1alpha1.EnvironmentProd
+		},
 	} {
 		edited := r.DeepCopy()
 		change(edited)
-		if err := c.Patch(t.Context(), edited, client.MergeFrom(r)); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a hostname cannot be changed; request a new one") {
+		if err := c.Patch(t.Context(), edited, client.MergeFrom(r)); !apierrors.IsInvalid(err) ||
+			!strings.Contains(err.Error(), "a hostname cannot be changed; request a new one") {
 			t.Errorf("another %s: %v", field, err)
 		}
 	}

@@ -46,7 +46,8 @@ func stopsAt(t *testing.T, c client.Client, r ghr) {
 	t.Helper()
 	await(t, "the load balancer controller to stop", func() (bool, string) {
 		conditions := gatewayOf(t, c, r).Status.Conditions
-		return meta.IsStatusConditionFalse(conditions, "Accepted") && meta.IsStatusConditionTrue(conditions, "Programmed"), fmt.Sprint(conditions)
+		return meta.IsStatusConditionFalse(conditions, "Accepted") && meta.IsStatusConditionTrue(
+			conditions, "Programmed"), fmt.Sprint(conditions)
 	})
 }
 
@@ -68,7 +69,8 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	stop()
 	var routes []*gatewayv1.HTTPRoute
 	for i := range 34 { // each of them is within the policy's limit
-		r := matching(routeOf(offender.Namespace, fmt.Sprintf("r%02d", i), offender.Status.ParentRef, gatewayv1.Hostname(offender.Status.Hostname)), 3)
+		r := matching(routeOf(offender.Namespace, fmt.Sprintf("r%02d", i), offender.Status.ParentRef,
+			gatewayv1.Hostname(offender.Status.Hostname)), 3)
 		create(t, c, r)
 		routes = append(routes, r)
 	}
@@ -76,7 +78,8 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 
 	startOperator(t, operatorOptions{})
 	told := reason(t, c, offender, v1alpha1.ReasonOverBudget)
-	if !strings.Contains(told.Message, "does not answer: its routes need 102 load balancer rules (3 are kept for it)") || !strings.Contains(told.Message, "raise maxRules") {
+	if !strings.Contains(told.Message, "does not answer: its routes need 102 load balancer rules (3 are kept "+
+		"for it)") || !strings.Contains(told.Message, "raise maxRules") {
 		t.Errorf("%q", told.Message)
 	}
 	await(t, "the load balancer controller to go on", func() (bool, string) {
@@ -85,11 +88,15 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	})
 	g := poolGateway(t, c, offender.Status.Gateway)
 	ready(t, c, g)
-	if got := saysOf(t, g.Status.Conditions, pool.ConditionBudget); !strings.Contains(got, fmt.Sprintf("%s of namespace %s needs 102 load balancer rules", offender.Status.Hostname, offender.Namespace)) {
+	if got := saysOf(t, g.Status.Conditions, pool.ConditionBudget); !strings.Contains(
+		got, fmt.Sprintf("%s of namespace %s needs 102 load balancer rules", offender.Status.Hostname,
+			offender.Namespace)) {
 		t.Errorf("to admins: %q", got)
 	}
 	ready(t, c, neighbour)
-	if since := meta.FindStatusCondition(neighbour.Status.Conditions, v1alpha1.ConditionReady).LastTransitionTime; !since.Time.Equal(neighbour.Status.FirstReadyTime.Time) {
+	if since := meta.FindStatusCondition(
+		neighbour.Status.Conditions, v1alpha1.ConditionReady).LastTransitionTime; !since.Time.Equal(
+		neighbour.Status.FirstReadyTime.Time) {
 		t.Errorf("it was not Ready for a while: since %s, first %s", since, neighbour.Status.FirstReadyTime)
 	}
 
@@ -101,7 +108,8 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	ready(t, c, offender)
 	await(t, "the route to be taken again", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(routes[0]), routes[0])
-		return err == nil && len(routes[0].Status.Parents) == 1 && meta.IsStatusConditionTrue(routes[0].Status.Parents[0].Conditions, "Accepted"), fmt.Sprint(routes[0].Status)
+		return err == nil && len(routes[0].Status.Parents) == 1 && meta.IsStatusConditionTrue(
+			routes[0].Status.Parents[0].Conditions, "Accepted"), fmt.Sprint(routes[0].Status)
 	})
 }
 
@@ -113,11 +121,14 @@ func TestAGatewayInTroubleServesOn(t *testing.T) {
 	object := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: class}}
 	nowhere := gatewayv1.Namespace(one.Namespace)
 	edit(t, c, object, func(g *gatewayv1.GatewayClass) {
-		g.Spec.ParametersRef = &gatewayv1.ParametersReference{Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: "missing", Namespace: &nowhere}
+		g.Spec.ParametersRef = &gatewayv1.ParametersReference{
+			Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: "missing", Namespace: &nowhere,
+		}
 	})
 	stopsAt(t, c, one)
 	g := poolGateway(t, c, one.Status.Gateway)
-	if got := reason(t, c, g, v1alpha1.ReasonChangesWait); !strings.Contains(got.Message, "what was served is served as before; changes wait: the load balancer controller says Invalid: ") {
+	if got := reason(t, c, g, v1alpha1.ReasonChangesWait); !strings.Contains(
+		got.Message, "what was served is served as before; changes wait: the load balancer controller says Invalid: ") {
 		t.Errorf("to admins: %q", got.Message)
 	}
 	for _, r := range []ghr{one, other} {
@@ -144,8 +155,11 @@ func TestAMadeUpClassMakesNothing(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
 	for i := range 5 {
-		r := d.request(fmt.Sprintf("h%d.%s", i, d.name), func(r ghr) { r.Spec.GatewayClass = fmt.Sprintf("made-up-%d", i) })
-		if got := reason(t, c, r, "ClassNotFound"); !strings.Contains(got.Message, fmt.Sprintf("there is no GatewayClass made-up-%d", i)) || r.Status.Claim != "" {
+		r := d.request(fmt.Sprintf("h%d.%s", i, d.name), func(r ghr) {
+			r.Spec.GatewayClass = fmt.Sprintf("made-up-%d", i)
+		})
+		if got := reason(t, c, r, "ClassNotFound"); !strings.Contains(
+			got.Message, fmt.Sprintf("there is no GatewayClass made-up-%d", i)) || r.Status.Claim != "" {
 			t.Errorf("%q, claim %q", got.Message, r.Status.Claim)
 		}
 		gone(t, c, r)
@@ -163,9 +177,13 @@ func TestAMadeUpClassMakesNothing(t *testing.T) {
 		t.Errorf("certificates %v, claims %v", made, claimsOf(t, c, d.ns))
 	}
 
-	edit(t, c, &v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: v1alpha1.HostnameGrantName}}, func(g *v1alpha1.HostnameGrant) { g.Spec.GatewayClasses = nil })
+	edit(t, c, &v1alpha1.HostnameGrant{
+		ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: v1alpha1.HostnameGrantName},
+	},
+		func(g *v1alpha1.HostnameGrant) { g.Spec.GatewayClasses = nil })
 	r := d.request("other."+d.name, func(r ghr) { r.Spec.GatewayClass = otherClass(t, c) })
-	if got := reason(t, c, r, "NotGranted"); !strings.Contains(got.Message, "Leave gatewayClass out for the platform's own") {
+	if got := reason(t, c, r, "NotGranted"); !strings.Contains(
+		got.Message, "Leave gatewayClass out for the platform's own") {
 		t.Errorf("%q", got.Message)
 	}
 	gone(t, c, r)

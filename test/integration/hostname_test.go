@@ -23,24 +23,28 @@ func TestAHostnameIsServedAndLeavesNothing(t *testing.T) {
 
 	s := r.Status
 	for _, step := range []string{
-		v1alpha1.StepClaimed, v1alpha1.StepCertificateRequested, v1alpha1.StepDNSValidated, v1alpha1.StepCertificateIssued,
+		v1alpha1.StepClaimed, v1alpha1.StepCertificateRequested, v1alpha1.StepDNSValidated,
+		v1alpha1.StepCertificateIssued,
 		v1alpha1.StepListenerAttached, v1alpha1.StepDNSAliasReady, v1alpha1.ConditionReady,
 	} {
 		if !meta.IsStatusConditionTrue(s.Conditions, step) {
 			t.Errorf("%s is %+v", step, meta.FindStatusCondition(s.Conditions, step))
 		}
 	}
-	if s.URL != "https://shop."+d.name || s.Hostname != "shop."+d.name || s.Zone != d.name || s.Certificate.Status != "ISSUED" {
+	if s.URL != "https://shop."+d.name || s.Hostname != "shop."+d.name || s.Zone != d.name ||
+		s.Certificate.Status != "ISSUED" {
 		t.Errorf("status %+v", s)
 	}
-	if got, want := d.records(), []string{"A shop." + d.name, "AAAA shop." + d.name, "TXT _portico.shop." + d.name}; !slices.Equal(got, want) {
+	if got, want := d.records(), []string{"A shop." + d.name, "AAAA shop." + d.name, "TXT _portico.shop." +
+		d.name}; !slices.Equal(got, want) {
 		t.Errorf("records %v, want %v", got, want)
 	}
 	if got := served(t, s.LoadBalancer); !slices.Contains(got, s.Certificate.ARN) {
 		t.Errorf("the load balancer %s serves %v, not %s", s.LoadBalancer, got, s.Certificate.ARN)
 	}
 	set := &gatewayv1.ListenerSet{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: s.ParentRef.Namespace, Name: s.ParentRef.Name}, set); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: s.ParentRef.Namespace, Name: s.ParentRef.Name},
+		set); err != nil {
 		t.Fatal(err)
 	}
 	if got := claimsOf(t, c, d.ns); !slices.Equal(got, []string{"shop." + d.name}) {

@@ -32,11 +32,14 @@ func startOwnDex(t *testing.T, portal string) identityProvider {
 	}
 	address := freeAddress(t)
 	d := &dex{url: "http://" + address + "/dex", path: filepath.Join(t.TempDir(), "dex.yaml")}
-	own := strings.NewReplacer(world.Issuer, d.url, world.PortalURL, portal, strings.TrimSuffix(strings.TrimPrefix(world.Issuer, "http://"), "/dex"), address)
+	own := strings.NewReplacer(world.Issuer, d.url, world.PortalURL, portal,
+		strings.TrimSuffix(strings.TrimPrefix(world.Issuer, "http://"), "/dex"), address)
 	if err := yaml.Unmarshal([]byte(own.Replace(string(text))), &d.config); err != nil {
 		t.Fatal(err)
 	}
-	d.config["storage"] = map[string]any{"type": "kubernetes", "config": map[string]any{"kubeConfigFile": world.AdminKubeconfig}}
+	d.config["storage"] = map[string]any{
+		"type": "kubernetes", "config": map[string]any{"kubeConfigFile": world.AdminKubeconfig},
+	}
 	d.config["expiry"] = map[string]any{"idTokens": "1h", "signingKeys": "20s"}
 	d.write(t)
 	// Dex exits if the API server does not serve its new CRDs yet; a kubelet would restart it.

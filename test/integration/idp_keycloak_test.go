@@ -43,7 +43,8 @@ func startKeycloak(t *testing.T, portal string) identityProvider {
 		Args: []string{"start-dev", "--http-host=" + host, "--http-port=" + port},
 		Env: []string{
 			"KC_BOOTSTRAP_ADMIN_USERNAME=" + keycloakAdmin, "KC_BOOTSTRAP_ADMIN_PASSWORD=" + stack.Password,
-			"KC_DB_URL=jdbc:h2:file:" + filepath.Join(t.TempDir(), "keycloak") + ";NON_KEYWORDS=VALUE;DB_CLOSE_ON_EXIT=0", "JAVA_OPTS_KC_HEAP=-Xmx768m",
+			"KC_DB_URL=jdbc:h2:file:" + filepath.Join(t.TempDir(), "keycloak") +
+				";NON_KEYWORDS=VALUE;DB_CLOSE_ON_EXIT=0", "JAVA_OPTS_KC_HEAP=-Xmx768m",
 		},
 	})
 	if err != nil {
@@ -81,7 +82,8 @@ func (k *keycloak) settings(portal string) map[string]any {
 	all := map[string]bool{}
 	for _, u := range stack.Users {
 		users = append(users, object{
-			"username": u.Name, "email": u.Email(), "emailVerified": true, "firstName": u.Title, "lastName": "of Portico", "enabled": true,
+			"username": u.Name, "email": u.Email(), "emailVerified": true, "firstName": u.Title,
+			"lastName": "of Portico", "enabled": true,
 			"credentials": []object{{"type": "password", "value": stack.Password}}, "groups": u.Groups, "realmRoles": []string{"default-roles-" + k.realm},
 		})
 		for _, g := range u.Groups {
@@ -96,19 +98,22 @@ func (k *keycloak) settings(portal string) map[string]any {
 		"realm": k.realm, "enabled": true, "sslRequired": "none", "groups": teams, "users": users,
 		"clients": []object{
 			{
-				"clientId": stack.PortalClient, "secret": stack.PortalSecret, "publicClient": false, "standardFlowEnabled": true,
-				"redirectUris": []string{portal + "/auth/callback"},
+				"clientId": stack.PortalClient, "secret": stack.PortalSecret, "publicClient": false,
+				"standardFlowEnabled": true,
+				"redirectUris":        []string{portal + "/auth/callback"},
 				"attributes": object{
-					"post.logout.redirect.uris": portal + auth.SignInPath,
-					"backchannel.logout.url":    portal + auth.BackChannelPath, "backchannel.logout.session.required": "true",
+					"post.logout.redirect.uris":           portal + auth.SignInPath,
+					"backchannel.logout.url":              portal + auth.BackChannelPath,
+					"backchannel.logout.session.required": "true",
 				},
 				"protocolMappers": []object{groups},
 			},
 			{
-				"clientId": stack.CLIClient, "publicClient": true, "standardFlowEnabled": true, "directAccessGrantsEnabled": true,
-				"redirectUris":    []string{"http://127.0.0.1:8000/callback", "http://127.0.0.1:18000/callback"},
-				"attributes":      object{"oauth2.device.authorization.grant.enabled": "true"},
-				"protocolMappers": []object{groups, audience},
+				"clientId": stack.CLIClient, "publicClient": true, "standardFlowEnabled": true,
+				"directAccessGrantsEnabled": true,
+				"redirectUris":              []string{"http://127.0.0.1:8000/callback", "http://127.0.0.1:18000/callback"},
+				"attributes":                object{"oauth2.device.authorization.grant.enabled": "true"},
+				"protocolMappers":           []object{groups, audience},
 			},
 		},
 	}
@@ -155,8 +160,12 @@ func (k *keycloak) newKey(t *testing.T) {
 	var realm struct{ ID string }
 	k.admin(t, http.MethodGet, "/admin/realms/"+k.realm, nil, &realm)
 	k.admin(t, http.MethodPost, "/admin/realms/"+k.realm+"/components", map[string]any{
-		"name": unique("key"), "parentId": realm.ID, "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider",
-		"config": map[string][]string{"priority": {fmt.Sprint(time.Now().Unix())}, "algorithm": {"RS256"}, "enabled": {"true"}, "active": {"true"}},
+		"name": unique("key"), "parentId": realm.ID, "providerId": "rsa-generated",
+		"providerType": "org.keycloak.keys.KeyProvider",
+		"config": map[string][]string{
+			"priority": {fmt.Sprint(time.Now().Unix())}, "algorithm": {"RS256"},
+			"enabled": {"true"}, "active": {"true"},
+		},
 	}, nil)
 }
 

@@ -148,7 +148,8 @@ func (s *site) goesAway() {
 	s.clock.by.Add(int64(40 * time.Minute)) // tokens last at most an hour, and so do idle sessions
 	for _, page := range []string{"/teams/payments?q=x", auth.LoginPath + "?return_to=%2F"} {
 		at, got := b.open(s.url + page)
-		if got.status != http.StatusBadGateway || at.RequestURI() != page || !strings.Contains(got.raw, "tries again every ten seconds") {
+		if got.status != http.StatusBadGateway || at.RequestURI() != page ||
+			!strings.Contains(got.raw, "tries again every ten seconds") {
 			s.t.Errorf("%s: %d at %s: %s", page, got.status, at, got.raw)
 		}
 		if again := got.header.Get("Refresh"); !strings.HasSuffix(again, "; url="+page) {
@@ -168,7 +169,8 @@ func (s *site) losesGroups() {
 	s.idp.groups(s.t, "payments-dev", "team-search")
 	defer s.idp.groups(s.t, "payments-dev", "team-payments")
 	s.outlastsToken(b)
-	if _, got := b.open(s.url + "/teams/payments"); got.status != http.StatusNotFound && got.status != http.StatusForbidden {
+	if _, got := b.open(s.url + "/teams/payments"); got.status != http.StatusNotFound &&
+		got.status != http.StatusForbidden {
 		s.t.Errorf("who is not in the group any more sees its team: %d", got.status)
 	}
 	s.stays(b, "/teams/search")
@@ -200,7 +202,9 @@ func (s *site) pushes() {
 	var out strings.Builder
 	problems, err := auth.Inspect(s.t.Context(), &out, auth.Inspection{Now: s.clock.Now, Config: auth.Config{
 		IssuerURL: s.idp.issuer(), ClientID: stack.PortalClient, ClientSecret: stack.PortalSecret, PublicURL: s.url,
-		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{stack.Audience},
+		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{
+			stack.Audience,
+		},
 	}})
 	if err != nil || problems != 0 || !strings.Contains(out.String(), "It took a pushed sign-in") {
 		s.t.Errorf("--check-oidc: %v, %s", err, out.String())

@@ -44,7 +44,9 @@ type identityProvider interface {
 }
 
 // identityProviders are functions that start a provider for the portal at an address.
-var identityProviders = map[string]func(t *testing.T, portal string) identityProvider{"Dex": startOwnDex, "Keycloak": startKeycloak}
+var identityProviders = map[string]func(t *testing.T, portal string) identityProvider{
+	"Dex": startOwnDex, "Keycloak": startKeycloak,
+}
 
 // site is a portal with three replicas at one address, and its provider.
 type site struct {
@@ -79,7 +81,8 @@ func startSite(t *testing.T, start func(*testing.T, string) identityProvider) *s
 		s.all = append(s.all, startPortalBy(t, "127.0.0.1:0", keys, func(cfg *auth.Config) {
 			defer func() { settings = *cfg }()
 			own, cli := s.idp.scopes()
-			cfg.IssuerURL, cfg.PublicURL, cfg.Scopes, cfg.CLIScopes = s.idp.issuer(), s.url, strings.Fields(own), strings.Fields(cli)
+			cfg.IssuerURL, cfg.PublicURL, cfg.Scopes, cfg.CLIScopes = s.idp.issuer(), s.url, strings.Fields(own),
+				strings.Fields(cli)
 			cfg.PostLogoutRedirect = s.idp.comesBack()
 		}, func(parts *portal.Parts) {
 			parts.Clock = s.clock
@@ -148,7 +151,8 @@ func (b *browser) form(at *url.URL, page string, more url.Values) *http.Request 
 		}
 	}
 	maps.Copy(fields, more)
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, to.String(), strings.NewReader(fields.Encode()))
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, to.String(), strings.NewReader(
+		fields.Encode()))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -241,7 +245,8 @@ func (s *site) groupsAreRevoked() {
 		s.stays(s.in("payments-dev", "search"), "/teams/search")
 		return
 	}
-	if _, got := b.open(s.url + "/teams/payments"); got.status != http.StatusNotFound && got.status != http.StatusForbidden {
+	if _, got := b.open(s.url + "/teams/payments"); got.status != http.StatusNotFound &&
+		got.status != http.StatusForbidden {
 		s.t.Errorf("who is not in the group any more sees its team: %d", got.status)
 	}
 	s.stays(b, "/teams/search")
@@ -280,7 +285,8 @@ func (s *site) commandLine() {
 		c := newTerminal(s.t)
 		asked := filepath.Join(s.t.TempDir(), "asked")
 		opener := filepath.Join(filepath.Dir(asked), "xdg-open")
-		if err := os.WriteFile(opener, []byte("#!/bin/sh\necho \"$1\" > '"+asked+".new' && mv '"+asked+".new' '"+asked+"'\n"), 0o700); err != nil {
+		if err := os.WriteFile(opener, []byte("#!/bin/sh\necho \"$1\" > '"+asked+".new' && mv '"+asked+".new' '"+asked+
+			"'\n"), 0o700); err != nil {
 			s.t.Fatal(err)
 		}
 		args := []string{"login", s.url}
@@ -289,7 +295,8 @@ func (s *site) commandLine() {
 		}
 		cmd := c.command(args...)
 		if !device { // it opens a browser only if its output is a terminal
-			at := exec.CommandContext(s.t.Context(), "script", "--quiet", "--return", "--command", cmd.String(), "/dev/null")
+			at := exec.CommandContext(s.t.Context(), "script", "--quiet", "--return", "--command", cmd.String(),
+				"/dev/null")
 			at.Env, cmd = cmd.Env, at
 		}
 		cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(asked)+":"+os.Getenv("PATH"), "DISPLAY=:0")
@@ -354,7 +361,8 @@ func (s *site) signsOut() {
 	at, got := b.send(r)
 	there := regexp.MustCompile(`href="(` + regexp.QuoteMeta(s.idp.issuer()) + `[^"]+)"`).FindStringSubmatch(got.raw)
 	if got.status != http.StatusOK || there == nil {
-		s.t.Fatalf("signing out ends at %s with %d, and no link to sign out at the provider: %s", at, got.status, got.raw)
+		s.t.Fatalf("signing out ends at %s with %d, and no link to sign out at the provider: %s", at, got.status,
+			got.raw)
 	}
 	s.stays(b, "/auth/signed-out")
 	at, got = b.open(html.UnescapeString(there[1]))
@@ -364,7 +372,8 @@ func (s *site) signsOut() {
 	if got.status != http.StatusOK {
 		s.t.Errorf("signing out at the provider ends at %s with %d: %s", at, got.status, got.raw)
 	}
-	if at, got := b.open(s.url + "/auth/login?return_to=%2Fteams%2Fpayments"); !strings.HasPrefix(at.String(), s.idp.issuer()) || !strings.Contains(got.raw, `type="password"`) {
+	if at, got := b.open(s.url + "/auth/login?return_to=%2Fteams%2Fpayments"); !strings.HasPrefix(
+		at.String(), s.idp.issuer()) || !strings.Contains(got.raw, `type="password"`) {
 		s.t.Errorf("the provider still knows the user: %s, %d", at, got.status)
 	}
 }
@@ -378,7 +387,8 @@ func (s *site) signedOutThere() {
 	for range s.all { // the provider notified one replica; all must know
 		await(s.t, "the session to end", func() (bool, string) {
 			at, got := b.open(s.url + "/teams/payments")
-			return strings.HasPrefix(at.String(), s.idp.issuer()) || strings.Contains(got.raw, "signed out"), at.String()
+			return strings.HasPrefix(at.String(), s.idp.issuer()) || strings.Contains(got.raw, "signed out"),
+				at.String()
 		})
 	}
 }

@@ -56,7 +56,9 @@ func startInspectedWith(t *testing.T, people identity.Settings, databases dbserv
 	t.Helper()
 	o := &inspected{Client: admin(t), people: people, databases: databases}
 	// Remove the address that an earlier leader announced.
-	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease}})
+	err := o.Delete(t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease},
+	})
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +68,18 @@ func startInspectedWith(t *testing.T, people identity.Settings, databases dbserv
 
 func (o *inspected) again(t *testing.T) {
 	t.Helper()
-	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0", people: o.people, databases: o.databases})
+	o.stop = startOperator(t, operatorOptions{
+		leaderElect: true, inspect: "127.0.0.1:0", people: o.people,
+		databases: o.databases,
+	})
 	o.announced(t)
 }
 
 func (o *inspected) lease(t *testing.T) *coordinationv1.Lease {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
-	if err := o.Get(t.Context(), client.ObjectKey{Namespace: stack.Namespace, Name: operatorapi.Lease}, lease); client.IgnoreNotFound(err) != nil {
+	if err := o.Get(t.Context(), client.ObjectKey{Namespace: stack.Namespace, Name: operatorapi.Lease},
+		lease); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	return lease
@@ -162,7 +168,8 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 		{"rubbish", "rubbish", 401},
 	} {
 		t.Run(c.who, func(t *testing.T) {
-			if status, body := o.get(t, path, c.token); status != c.status || c.status != 200 && strings.Contains(body, "CreateBucket") {
+			if status, body := o.get(t, path, c.token); status != c.status || c.status != 200 && strings.Contains(
+				body, "CreateBucket") {
 				t.Errorf("answers %d, want %d: %s", status, c.status, body)
 			}
 		})
@@ -183,8 +190,10 @@ func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
 		t.Fatalf("%d, %v: %s", status, err, body)
 	}
-	if got.LastPlan == nil || got.LastPlan.Actions[0].Call != "CreateBucket" || !strings.Contains(got.LastPlan.Actions[0].Why, b.Spec.BucketName) ||
-		got.Reason != "InSync" || got.Passes < 1 || got.NextCheck == nil || got.UID != string(b.UID) || got.Live != nil {
+	if got.LastPlan == nil || got.LastPlan.Actions[0].Call != "CreateBucket" ||
+		!strings.Contains(got.LastPlan.Actions[0].Why, b.Spec.BucketName) ||
+		got.Reason != "InSync" || got.Passes < 1 || got.NextCheck == nil || got.UID != string(b.UID) ||
+		got.Live != nil {
 		t.Errorf("the record is %s", body)
 	}
 	if strings.Contains(body, "AKIA") || strings.Contains(body, "secret") {
@@ -195,14 +204,17 @@ func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 // worked checks what the operator reports about its controllers after it has created a bucket.
 func (o *inspected) worked(t *testing.T) {
 	t.Helper()
-	status, body := o.get(t, operatorapi.ActivityPath, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience))
+	status, body := o.get(t, operatorapi.ActivityPath,
+		accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience))
 	var got operatorapi.Activity
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
 		t.Fatalf("%d, %v: %s", status, err, body)
 	}
 	if !slices.ContainsFunc(got.Controllers, func(c operatorapi.Controller) bool {
 		return c.Name == "s3bucket" && c.Passes > 0 && c.Workers > 0 && c.Queued >= 0
-	}) || !slices.ContainsFunc(got.Services, func(s operatorapi.Service) bool { return s.Name == "S3" && s.Calls > 0 }) {
+	}) || !slices.ContainsFunc(got.Services, func(s operatorapi.Service) bool {
+		return s.Name == "S3" && s.Calls > 0
+	}) {
 		t.Errorf("the work is %s", body)
 	}
 }
@@ -232,7 +244,10 @@ func TestThePortalShowsChecks(t *testing.T) {
 	q := queueOf(ns, "orders")
 	create(t, o, q)
 	ready(t, o, q)
-	if _, err := queueAPI(t).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &q.Status.QueueURL, MessageBody: aws.String("hello")}); err != nil {
+	if _, err := queueAPI(t).SendMessage(
+		t.Context(), &sqs.SendMessageInput{
+			QueueUrl: &q.Status.QueueURL, MessageBody: aws.String("hello"),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	p, path := startPortal(t, "", sessionKeys(t)), "/namespaces/"+ns+"/sqsqueues/orders/checks"
@@ -248,7 +263,8 @@ func TestThePortalShowsChecks(t *testing.T) {
 	}
 	a := becomes("checked")
 	steps, _ := nested(a.body, "lastPlan", "steps").([]any)
-	if len(steps) == 0 || nested(steps[0], "call") != "CreateQueue" || nested(a.body, "live", "messages") != "1" || a.body["liveError"] != nil {
+	if len(steps) == 0 || nested(steps[0], "call") != "CreateQueue" || nested(a.body, "live", "messages") != "1" ||
+		a.body["liveError"] != nil {
 		t.Errorf("checks are %s", a.raw)
 	}
 	p.call(t, userToken(t, "search-dev"), "GET", path, nil).want(t, http.StatusForbidden)
@@ -289,7 +305,8 @@ func TestTheAnnouncementOutlivesRenewals(t *testing.T) {
 	if again, _ := o.announced(t); again != url {
 		t.Errorf("announced %s, then %s", url, again)
 	}
-	if last := o.lease(t); *last.Spec.HolderIdentity != *first.Spec.HolderIdentity || *last.Spec.LeaseTransitions != *first.Spec.LeaseTransitions {
+	if last := o.lease(t); *last.Spec.HolderIdentity != *first.Spec.HolderIdentity ||
+		*last.Spec.LeaseTransitions != *first.Spec.LeaseTransitions {
 		t.Errorf("the leader changed: %+v → %+v", first.Spec, last.Spec)
 	}
 }

@@ -38,7 +38,8 @@ func kept(t *testing.T, c client.Client, obj engine.Object, was types.UID) {
 		return err == nil && obj.GetUID() != was, string(obj.GetUID())
 	})
 	ready(t, c, obj)
-	if got := obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom]; got != string(was) || !obj.GetDeletionTimestamp().IsZero() {
+	if got := obj.GetAnnotations()[v1alpha1.AnnotationKeptFrom]; got != string(was) ||
+		!obj.GetDeletionTimestamp().IsZero() {
 		t.Errorf("kept from %q, deleted %v", got, obj.GetDeletionTimestamp())
 	}
 	awaitNoRecords(t, c)
@@ -82,7 +83,8 @@ func TestABucketThatIsKeptKeepsItsObjects(t *testing.T) {
 	reason(t, c, b, "BucketNotEmpty")
 	annotate(t, member, b, v1alpha1.AnnotationKeep, "true")
 	kept(t, c, b, was)
-	if _, err := api.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &b.Spec.BucketName, Key: aws.String("ledger.csv")}); err != nil {
+	if _, err := api.HeadObject(
+		t.Context(), &s3.HeadObjectInput{Bucket: &b.Spec.BucketName, Key: aws.String("ledger.csv")}); err != nil {
 		t.Errorf("the object is gone: %v", err)
 	}
 	if got := b.Annotations[v1alpha1.AnnotationRequestedBy]; got != by || by == "" {
@@ -99,7 +101,9 @@ func TestABucketThatIsKeptKeepsItsObjects(t *testing.T) {
 	if tags := tagsOf(t, api, b.Spec.BucketName); tags["portico.dev/uid"] != string(b.UID) {
 		t.Errorf("tags %v: not those of the new object", tags)
 	}
-	if got := dataOf(t, c, ns, b.Status.Binding.Name); !maps.EqualFunc(got, binding, func(a, b []byte) bool { return string(a) == string(b) }) {
+	if got := dataOf(t, c, ns, b.Status.Binding.Name); !maps.EqualFunc(got, binding, func(a, b []byte) bool {
+		return string(a) == string(b)
+	}) {
 		t.Error("the connection details are others")
 	}
 	gone(t, c, bucketEmptied(t, api, b))
@@ -107,7 +111,8 @@ func TestABucketThatIsKeptKeepsItsObjects(t *testing.T) {
 
 func bucketEmptied(t *testing.T, api *s3.Client, b *v1alpha1.S3Bucket) *v1alpha1.S3Bucket {
 	t.Helper()
-	if _, err := api.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &b.Spec.BucketName, Key: aws.String("ledger.csv")}); err != nil {
+	if _, err := api.DeleteObject(
+		t.Context(), &s3.DeleteObjectInput{Bucket: &b.Spec.BucketName, Key: aws.String("ledger.csv")}); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -119,7 +124,11 @@ func TestADatabaseThatIsKeptKeepsItsPassword(t *testing.T) {
 	ns := team(t, c)
 	db := databaseOf(ns, "ledger")
 	createReady(t, c, db)
-	protect := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &db.Status.DBInstanceIdentifier, DeletionProtection: new(true)} // to block the deletion
+	// to block the deletion
+	protect := &rds.ModifyDBInstanceInput{
+		DBInstanceIdentifier: &db.Status.DBInstanceIdentifier,
+		DeletionProtection:   new(true),
+	}
 	if _, err := outsideRDS(t).ModifyDBInstance(t.Context(), protect); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +151,8 @@ func TestADatabaseThatIsKeptKeepsItsPassword(t *testing.T) {
 	}
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: ns, Name: external.SecretName("RDSInstance", db, external.PurposeMaster)}
-	if err := c.Get(t.Context(), key, secret); err != nil || !metav1.IsControlledBy(secret, db) || secret.Annotations[v1alpha1.AnnotationKeptFor] != "" {
+	if err := c.Get(t.Context(), key, secret); err != nil || !metav1.IsControlledBy(secret, db) ||
+		secret.Annotations[v1alpha1.AnnotationKeptFor] != "" {
 		t.Errorf("the record of the password: %v, %v", secret.ObjectMeta, err)
 	}
 }
@@ -163,7 +173,8 @@ func TestAnotherTeamTakesNothingThatIsKept(t *testing.T) {
 	}
 	annotate(t, c, b, v1alpha1.AnnotationKeep, "true")
 	thief := bucketOf(thieves, "docs")
-	thief.Spec.ProviderRef.Name, thief.Spec.BucketName, thief.Spec.AdoptionPolicy = p.Name, b.Spec.BucketName, v1alpha1.AdoptionAdopt
+	thief.Spec.ProviderRef.Name, thief.Spec.BucketName, thief.Spec.AdoptionPolicy = p.Name, b.Spec.BucketName,
+		v1alpha1.AdoptionAdopt
 	thief.Annotations = map[string]string{v1alpha1.AnnotationKeptFrom: string(was)}
 	create(t, c, thief)
 	startOperator(t, operatorOptions{})
@@ -189,7 +200,8 @@ func TestWhatIsGoneIsNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	annotate(t, c, b, v1alpha1.AnnotationKeep, "true")
-	if _, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &b.Spec.BucketName}); err != nil {
+	if _, err := outside(t, "test").DeleteBucket(
+		t.Context(), &s3.DeleteBucketInput{Bucket: &b.Spec.BucketName}); err != nil {
 		t.Fatal(err)
 	}
 	startOperator(t, operatorOptions{})
@@ -210,7 +222,9 @@ func TestKeepingIsAskedForWhereItHelps(t *testing.T) {
 		t.Cleanup(func() { release(context.Background(), t, c, o) })
 	}
 	asks := func(o client.Object, value string) error {
-		return c.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"portico.dev/keep":`+value+`}}}`)))
+		return c.Patch(t.Context(), o,
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"portico.dev/keep":`+value+
+				`}}}`)))
 	}
 	refused := func(err error, says string) {
 		t.Helper()
@@ -238,7 +252,8 @@ func TestKeepingIsAskedForWhereItHelps(t *testing.T) {
 	}
 	await(t, "the namespace to be leaving, for the policies too", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(last), last)
-		return err == nil && !last.DeletionTimestamp.IsZero() && apierrors.IsForbidden(asks(last, `"true"`)), "asked to be kept"
+		return err == nil && !last.DeletionTimestamp.IsZero() && apierrors.IsForbidden(asks(last, `"true"`)),
+			"asked to be kept"
 	})
 	refused(asks(last, `"true"`), "its namespace is being deleted")
 }

@@ -49,7 +49,8 @@ func (l life) isReady() bool {
 }
 
 func (l life) isGone() bool {
-	return apierrors.IsNotFound(l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.DeepCopyObject().(client.Object)))
+	return apierrors.IsNotFound(
+		l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.DeepCopyObject().(client.Object)))
 }
 
 // assertWhole checks that the object's resource is as after a run without faults.
@@ -118,10 +119,13 @@ func (s *stale) kube(cfg *rest.Config, o client.Options) (client.Client, error) 
 		return nil, err
 	}
 	return interceptor.NewClient(inner, interceptor.Funcs{
-		Get: func(ctx context.Context, w client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+		Get: func(ctx context.Context, w client.WithWatch, key client.ObjectKey, obj client.Object,
+			opts ...client.GetOption,
+		) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if s.old != nil && reflect.TypeOf(obj) == reflect.TypeOf(s.old) && client.ObjectKeyFromObject(s.old) == key {
+			if s.old != nil && reflect.TypeOf(obj) == reflect.TypeOf(s.old) && client.ObjectKeyFromObject(
+				s.old) == key {
 				reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(s.old.DeepCopyObject()).Elem())
 				s.got.Add(1)
 				return nil

@@ -31,7 +31,8 @@ import (
 func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	t.Helper()
 	s, err := stack.Start(t.Context(), stack.Options{
-		Root: "../..", Parts: stack.ControlPlane | stack.AWS | stack.Gateways, AWSEndpoint: world.OutsideAWSEndpoint, Progress: os.Stderr,
+		Root: "../..", Parts: stack.ControlPlane | stack.AWS | stack.Gateways, AWSEndpoint: world.OutsideAWSEndpoint,
+		Progress: os.Stderr,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,9 +46,10 @@ func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}, func(p *v1alpha1.AWSProvider) {
-		p.Spec.Endpoint, p.Spec.AssumeRoleARN = world.AWSEndpoint, stack.RoleARN(stack.AccountID)
-	})
+	edit(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}},
+		func(p *v1alpha1.AWSProvider) {
+			p.Spec.Endpoint, p.Spec.AssumeRoleARN = world.AWSEndpoint, stack.RoleARN(stack.AccountID)
+		})
 	return s, c
 }
 
@@ -104,7 +106,8 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	stop := startOperator(t, operatorOptions{})
 	api, ns := outside(t, "test"), team(t, c)
 	before := uidOf(t, c, ns)
-	bucket, old, queue := nameless(ns, "kept"), nameless(ns, "old"), queueOf(ns, "kept") // resources with generated names are found again as well
+	// resources with generated names are found again as well
+	bucket, old, queue := nameless(ns, "kept"), nameless(ns, "old"), queueOf(ns, "kept")
 	oldName := madeBefore(t, c, old)
 	for _, obj := range []engine.Object{bucket, old, queue} {
 		createReady(t, c, obj)
@@ -113,9 +116,12 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	stop() // the cluster is lost
 
 	s, c := startAgain(t)
-	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{"portico.dev/aws": "allowed"}}})
+	create(t, c, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{"portico.dev/aws": "allowed"}},
+	})
 	restored, restoredOld, restoredQueue := copyOf(bucket), copyOf(old), copyOf(queue)
-	restored.Status, restoredOld.Status, restoredQueue.Status = v1alpha1.S3BucketStatus{}, v1alpha1.S3BucketStatus{}, v1alpha1.SQSQueueStatus{}
+	restored.Status, restoredOld.Status, restoredQueue.Status = v1alpha1.S3BucketStatus{}, v1alpha1.S3BucketStatus{},
+		v1alpha1.SQSQueueStatus{}
 	mark := world.Proxy.Mark()
 	startOperatorIn(t, s)
 	for _, obj := range []engine.Object{restored, restoredOld, restoredQueue} {
@@ -131,13 +137,15 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 		ready(t, c, obj) // the annotation triggers a reconcile
 	}
 	if restored.Status.BucketName != name || restoredOld.Status.BucketName != oldName {
-		t.Errorf("buckets %s and %s, want %s and %s", restored.Status.BucketName, restoredOld.Status.BucketName, name, oldName)
+		t.Errorf("buckets %s and %s, want %s and %s", restored.Status.BucketName, restoredOld.Status.BucketName, name,
+			oldName)
 	}
 	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), makesOrRemoves); len(calls) != 0 {
 		t.Errorf("created or deleted: %v", calls)
 	}
 	tags := tagsOf(t, api, name)
-	if tags["portico.dev/namespace-uid"] != uidOf(t, c, ns) || tags["portico.dev/uid"] != string(restored.UID) || string(restored.UID) == oldUID {
+	if tags["portico.dev/namespace-uid"] != uidOf(t, c, ns) || tags["portico.dev/uid"] != string(restored.UID) ||
+		string(restored.UID) == oldUID {
 		t.Errorf("the marks are not of the new cluster: %v", tags)
 	}
 
@@ -166,16 +174,21 @@ func TestOnlyWhoMayRestoreNamesFormerUIDs(t *testing.T) {
 	}
 	keepsNamespaces(t, c, "dev-of-"+ns)
 
-	request := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x", Annotations: note}, Spec: v1alpha1.GatewayHostnameRequestSpec{
-		Hostname: "x.example.com", ZoneID: "Z123456789", ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}, Visibility: v1alpha1.InternetFacing,
-	}}
+	request := &v1alpha1.GatewayHostnameRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x", Annotations: note},
+		Spec: v1alpha1.GatewayHostnameRequestSpec{
+			Hostname: "x.example.com", ZoneID: "Z123456789", ProviderRef: v1alpha1.LocalRef{Name: stack.Provider},
+			Visibility: v1alpha1.InternetFacing,
+		},
+	}
 	refused("a request that is created with it", dev.Create(t.Context(), request.DeepCopy()))
 	request.Annotations = nil
 	create(t, dev, request)
 	with := request.DeepCopy()
 	with.Annotations = note
 	refused("a request that gets it", dev.Patch(t.Context(), with, client.MergeFrom(request.DeepCopy())))
-	refused("a namespace that is created with it", dev.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-own", Annotations: note}}))
+	refused("a namespace that is created with it",
+		dev.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-own", Annotations: note}}))
 	space := &corev1.Namespace{}
 	if err := dev.Get(t.Context(), client.ObjectKey{Name: ns}, space); err != nil {
 		t.Fatal(err)
@@ -242,17 +255,21 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 
 	s, c := startAgain(t)
 	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: d.ns, Labels: map[string]string{"portico.dev/aws": "allowed"}, Annotations: map[string]string{v1alpha1.AnnotationFormerUID: before},
+		Name: d.ns, Labels: map[string]string{"portico.dev/aws": "allowed"}, Annotations: map[string]string{
+			v1alpha1.AnnotationFormerUID: before,
+		},
 	}})
 	request := copyOf(asked)
-	request.Status, request.Annotations = v1alpha1.GatewayHostnameRequestStatus{}, map[string]string{v1alpha1.AnnotationFormerUID: string(asked.UID)}
+	request.Status, request.Annotations = v1alpha1.GatewayHostnameRequestStatus{},
+		map[string]string{v1alpha1.AnnotationFormerUID: string(asked.UID)}
 	for _, obj := range []client.Object{copyOf(grant), copyOf(place), copyOf(held)} {
 		create(t, c, obj)
 	}
 	mark := world.Proxy.Mark()
 	startOperatorIn(t, s)
 	createReady(t, c, request)
-	if request.Status.URL != url || request.Status.Certificate.ARN != certificate || request.Status.Gateway != place.Name || request.Status.Claim != held.Name {
+	if request.Status.URL != url || request.Status.Certificate.ARN != certificate ||
+		request.Status.Gateway != place.Name || request.Status.Claim != held.Name {
 		t.Errorf("status %+v", request.Status)
 	}
 	ready(t, c, &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: held.Name}})
@@ -282,7 +299,8 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	d := domainOf(t, c)
 	bucket, queue, asked := bucketOf(d.ns, "kept"), queueOf(d.ns, "kept"), d.request("shop."+d.name)
 	bucket.Spec.BucketName = ""
-	database, machine, topic := databases.object(d.ns, "kept"), machines.object(d.ns, "kept"), topics.object(d.ns, "kept")
+	database, machine, topic := databases.object(d.ns, "kept"), machines.object(d.ns, "kept"),
+		topics.object(d.ns, "kept")
 	queue.Spec.AllowFrom = v1alpha1.Senders{{TopicRef: refTo("kept")}, {BucketRef: refTo("kept")}}
 	topic.(*v1alpha1.SNSTopic).Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: refTo("kept")}}
 	bucket.Spec.Notifications = []v1alpha1.S3Notification{{
@@ -297,7 +315,8 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	for _, obj := range all {
 		ready(t, c, obj)
 	}
-	name, certificate, records, notes := bucket.Status.BucketName, asked.Status.Certificate.ARN, d.records(), ownership(d)
+	name, certificate, records, notes := bucket.Status.BucketName, asked.Status.Certificate.ARN, d.records(),
+		ownership(d)
 	portico, file := newTerminal(t), filepath.Join(t.TempDir(), "portico.yaml")
 	_, said := portico.run(0, "backup", "--kubeconfig", world.AdminKubeconfig, "--file", file)
 	says(t, said, "the cluster with the ID "+uidOf(t, c, metav1.NamespaceSystem))
@@ -311,7 +330,8 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	operators := func(n int) {
 		t.Helper()
 		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n))
-		if err := c.Patch(t.Context(), &appsv1.Deployment{ObjectMeta: meta1(stack.Namespace, "portico-operator")}, patch); err != nil {
+		if err := c.Patch(t.Context(), &appsv1.Deployment{ObjectMeta: meta1(stack.Namespace, "portico-operator")},
+			patch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -348,8 +368,10 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 		setsSenders); len(calls) != 0 {
 		t.Errorf("who may send was written: %v", calls)
 	}
-	if bucket.Status.BucketName != name || asked.Status.Certificate.ARN != certificate || !slices.Equal(d.records(), records) || !slices.Equal(ownership(d), notes) {
-		t.Errorf("another bucket, certificate or record: %+v, %+v, %v, %v", bucket.Status, asked.Status, d.records(), ownership(d))
+	if bucket.Status.BucketName != name || asked.Status.Certificate.ARN != certificate ||
+		!slices.Equal(d.records(), records) || !slices.Equal(ownership(d), notes) {
+		t.Errorf("another bucket, certificate or record: %+v, %+v, %v, %v", bucket.Status, asked.Status, d.records(),
+			ownership(d))
 	}
 	if len(queue.Labels) != 0 {
 		t.Errorf("labels %v", queue.Labels)

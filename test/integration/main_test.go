@@ -37,7 +37,9 @@ func run(m *testing.M) int {
 	forgetAWS()
 	var err error
 	world, err = stack.Start(context.Background(), stack.Options{
-		Root: "../..", Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways, Progress: os.Stderr,
+		Root:     "../..",
+		Parts:    stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways,
+		Progress: os.Stderr,
 		AuditLog: true, TimeScale: quick,
 	})
 	if err != nil {

@@ -36,7 +36,10 @@ type actor struct {
 func (m *matrix) actors() []actor {
 	person := func(name, group string, inTeam bool) actor {
 		claims := oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}
-		return actor{name, claims, m.tokenOf(claims, nil), m.portal.signIn(m.t, m.issuer, claims).session(), inTeam, inTeam && group != "platform-admins"}
+		return actor{
+			name, claims, m.tokenOf(claims, nil), m.portal.signIn(m.t, m.issuer, claims).session(), inTeam,
+			inTeam && group != "platform-admins",
+		}
 	}
 	developer := person("developer", m.group(v1alpha1.TeamDeveloper), true)
 	return []actor{
@@ -130,7 +133,8 @@ func (m *matrix) entitled(all []actor) {
 	m.entitledTo(m.things[v1alpha1.KindTeam], all)
 	m.entitledTo(m.spare, all)
 	await(m.t, "the tools to be let in", func() (bool, string) {
-		got := m.portal.call(m.t, all[3].token, "POST", "/namespaces/"+m.ns+"/s3buckets?dryRun=All", bucketBody("by-ci", ""))
+		got := m.portal.call(m.t, all[3].token, "POST", "/namespaces/"+m.ns+"/s3buckets?dryRun=All",
+			bucketBody("by-ci", ""))
 		return got.status == http.StatusOK, got.raw
 	})
 }

@@ -33,13 +33,15 @@ func (m *matrix) cell(r row, a actor) string {
 	m.t.Helper()
 	as := m.make(r)
 	got := m.ask(m.portal.url, r.method, as, a)
-	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes || r.ofTeam() && a.member || r.ofPassword() && a.inTeam {
+	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes ||
+		r.ofTeam() && a.member || r.ofPassword() && a.inTeam {
 		return got.word
 	}
 	for what, other := range m.absent(r, as, a) {
 		m.compared++
 		if none := m.ask(m.portal.url, r.method, other, a); none != got {
-			m.t.Errorf("%s as %s: of %s it is told\n%s: %s\nbut of what there is\n%s: %s", r, a.name, what, none.word, none.text, got.word, got.text)
+			m.t.Errorf("%s as %s: of %s it is told\n%s: %s\nbut of what there is\n%s: %s", r, a.name, what, none.word,
+				none.text, got.word, got.text)
 		}
 	}
 	return got.word
@@ -58,7 +60,8 @@ func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	}
 	if strings.Contains(r.route, "{name}") {
 		for _, part := range strings.Split(as.path, "/")[1:] {
-			if strings.HasPrefix(part, "matrix") || strings.HasPrefix(part, m.ns+"-") || part == "matrix."+m.name || part == "default" {
+			if strings.HasPrefix(part, "matrix") || strings.HasPrefix(part, m.ns+"-") || part == "matrix."+m.name ||
+				part == "default" {
 				replaced("a name that there is not", strings.SplitN(part, "?", 2)[0])
 			}
 		}
@@ -68,7 +71,8 @@ func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	}
 	if !a.inTeam && !r.ofTeam() && (strings.Contains(as.path, m.ns) || strings.Contains(as.path, gateways)) {
 		other := as
-		other.path = strings.NewReplacer("/"+m.ns, "/"+nobody, "="+m.ns, "="+nobody, "/"+gateways, "/"+nobody).Replace(as.path)
+		other.path = strings.NewReplacer("/"+m.ns, "/"+nobody, "="+m.ns, "="+nobody, "/"+gateways, "/"+nobody).Replace(
+			as.path)
 		all["a namespace that there is not"] = other
 	}
 	return all
@@ -111,7 +115,8 @@ func (m *matrix) ask(server, method string, as request, a actor) verdict {
 func wordOf(resp *http.Response) string {
 	signIn := strings.HasPrefix(resp.Header.Get("Location"), "/auth/")
 	switch {
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusSeeOther && signIn && resp.Request.URL.Path != "/auth/logout":
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusSeeOther && signIn &&
+		resp.Request.URL.Path != "/auth/logout":
 		return wordSignIn
 	case resp.StatusCode == http.StatusForbidden:
 		return wordNo
@@ -128,7 +133,10 @@ var clockOf = regexp.MustCompile(`data-now="[^"]*"`)
 
 // sameFor removes from a response the parts that repeat the request, and the time of the response.
 func (m *matrix) sameFor(text, id string, as request) string {
-	names := []string{m.things[v1alpha1.KindTeam].GetName(), "NAME", m.spare.GetName(), "NAME", id, "ID", nobody, "NAME", m.pod, "NAME", gateways, "NAME"}
+	names := []string{
+		m.things[v1alpha1.KindTeam].GetName(), "NAME", m.spare.GetName(), "NAME", id, "ID", nobody,
+		"NAME", m.pod, "NAME", gateways, "NAME",
+	}
 	for _, part := range strings.FieldsFunc(as.path, func(r rune) bool { return r == '/' || r == '?' }) {
 		if strings.Contains(part, "matrix") || strings.HasPrefix(part, m.ns) {
 			names = append(names, part, "NAME")

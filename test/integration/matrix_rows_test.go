@@ -88,7 +88,8 @@ func (m *matrix) makeREST(r row) request {
 		if k.Name == v1alpha1.KindTeam && r.method == http.MethodDelete { // a Team with resources cannot be deleted
 			obj = m.spare
 		}
-		out.path = strings.NewReplacer("{namespace}", cmp.Or(obj.GetNamespace(), m.ns), "{name}", obj.GetName()).Replace(r.route)
+		out.path = strings.NewReplacer("{namespace}", cmp.Or(obj.GetNamespace(), m.ns), "{name}",
+			obj.GetName()).Replace(r.route)
 		out.body = m.bodyOf(r.method, *k)
 	}
 	out.path = strings.NewReplacer("{namespace}", m.ns, "{name}", "matrix").Replace(out.path)
@@ -167,13 +168,17 @@ func (m *matrix) plain(obj client.Object) map[string]any {
 	if obj.GetNamespace() != "" {
 		meta["namespace"] = obj.GetNamespace()
 	}
-	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": gvk.Kind, "metadata": meta, "spec": all["spec"]}
+	return map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": gvk.Kind, "metadata": meta,
+		"spec": all["spec"],
+	}
 }
 
 // about returns the object that the page is about, and the plural name of its kind. For a deletion it creates one.
 func (m *matrix) about(r row) (plural string, obj client.Object) {
 	m.t.Helper()
-	ofApp := slices.ContainsFunc([]string{"/pods/", "/logs", "/scale", "/rollback", "/restart"}, func(part string) bool { return strings.Contains(r.route, part) })
+	ofApp := slices.ContainsFunc([]string{"/pods/", "/logs", "/scale", "/rollback", "/restart"},
+		func(part string) bool { return strings.Contains(r.route, part) })
 	switch {
 	case strings.HasPrefix(r.route, "/team/") && strings.HasSuffix(r.route, "/suspend"):
 		return "", m.spare
@@ -206,12 +211,14 @@ func (m *matrix) makePage(r row) request {
 	if r.stream {
 		out.header.Set("Accept", "text/event-stream")
 	}
-	out.path = strings.NewReplacer("{team}", m.ns, "{kind}", kind, "{name}", obj.GetName(), "{pod}", m.pod, "{tab}", "claims", "{action}", "reconcile", "{secret}", "matrix").Replace(r.route)
+	out.path = strings.NewReplacer("{team}", m.ns, "{kind}", kind, "{name}", obj.GetName(), "{pod}", m.pod, "{tab}",
+		"claims", "{action}", "reconcile", "{secret}", "matrix").Replace(r.route)
 	switch r.route {
 	case "/teams/{team}/hostnames/check":
 		out.path += "?hostname=some." + m.name
 	case "/teams/{team}/offers/{kind}/{field}":
-		out.path = "/teams/" + m.ns + "/offers/rdsinstances/engineVersion?spec.providerRef.name=aws-local&spec.engine=postgres"
+		out.path = "/teams/" + m.ns +
+			"/offers/rdsinstances/engineVersion?spec.providerRef.name=aws-local&spec.engine=postgres"
 	case "/switch":
 		out.path += "?team=" + m.ns
 	case "/assets/*":

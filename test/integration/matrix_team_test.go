@@ -31,7 +31,9 @@ func (m *matrix) teamWith(name, namespace string) *v1alpha1.Team {
 	m.t.Helper()
 	made := m.object(v1alpha1.KindTeam, name, "{}").(*v1alpha1.Team)
 	for _, role := range v1alpha1.TeamRoles {
-		made.Spec.Members = append(made.Spec.Members, v1alpha1.TeamMember{Group: stack.Prefix + m.group(role), Role: role})
+		made.Spec.Members = append(made.Spec.Members, v1alpha1.TeamMember{
+			Group: stack.Prefix + m.group(role), Role: role,
+		})
 	}
 	made.Spec.Namespaces = []v1alpha1.TeamNamespace{{Name: namespace}}
 	made.Spec.Providers = []v1alpha1.TeamProvider{{Name: stack.Provider}}
@@ -48,7 +50,9 @@ func (m *matrix) group(role v1alpha1.TeamRole) string { return role.ClusterRole(
 func (m *matrix) withAnother() (whole, members map[string]any) {
 	m.t.Helper()
 	t := m.things[v1alpha1.KindTeam].DeepCopyObject().(*v1alpha1.Team)
-	t.Spec.Members = append(slices.Clone(t.Spec.Members), v1alpha1.TeamMember{User: stack.Prefix + unique("matrix"), Role: v1alpha1.TeamViewer})
+	t.Spec.Members = append(slices.Clone(t.Spec.Members), v1alpha1.TeamMember{
+		User: stack.Prefix + unique("matrix"), Role: v1alpha1.TeamViewer,
+	})
 	whole = m.plain(t)
 	return whole, map[string]any{"spec": map[string]any{"members": nested(whole, "spec", "members")}}
 }
@@ -62,7 +66,10 @@ func (m *matrix) formOfTeam(r row, obj client.Object) url.Values {
 		m.t.Cleanup(func() { abandon(m.t, m.c, made.GetName()) })
 		return url.Values{"yaml": {m.yaml(made)}, "do": {"create"}}
 	case "/team/{name}/members":
-		return url.Values{"etag": {m.etag(obj)}, "do": {"add"}, "kind": {"user"}, "name": {unique("matrix")}, "role": {"Viewer"}}
+		return url.Values{
+			"etag": {m.etag(obj)}, "do": {"add"}, "kind": {"user"}, "name": {unique("matrix")},
+			"role": {"Viewer"},
+		}
 	case "/team/{name}/suspend":
 		return url.Values{"etag": {m.etag(obj)}, "do": {"suspend"}}
 	}
@@ -93,7 +100,8 @@ func (m *matrix) entitledTo(team client.Object, all []actor) {
 		await(m.t, "the rights of "+a.name+" on the Team", func() (bool, string) {
 			got := m.portal.call(m.t, a.token, "GET", "/teams/"+team.GetName(), nil)
 			if a.name == "owner" && got.status == http.StatusOK {
-				got = m.portal.call(m.t, a.token, "PATCH", "/teams/"+team.GetName()+"?dryRun=All", members, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+				got = m.portal.call(m.t, a.token, "PATCH", "/teams/"+team.GetName()+"?dryRun=All", members, "If-Match",
+					"*", "Content-Type", "application/merge-patch+json")
 			}
 			return got.status == http.StatusOK, got.raw
 		})

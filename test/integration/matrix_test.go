@@ -58,7 +58,8 @@ func TestTheAuthorisationMatrix(t *testing.T) {
 		}
 	}
 	cells[metricsRow] = m.metrics(actors)
-	t.Logf("%d rows, %d cells, %d of them compared with what there is not", len(rows)+1, (len(rows)+1)*len(actors), m.compared)
+	t.Logf("%d rows, %d cells, %d of them compared with what there is not", len(rows)+1, (len(rows)+1)*len(actors),
+		m.compared)
 	page := m.document(append(rows, metricsRow), actors, cells)
 	path := filepath.Join("..", "..", "docs", "authorization.md")
 	if *update {
@@ -71,7 +72,8 @@ func TestTheAuthorisationMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(want) != page {
-		t.Errorf("docs/authorization.md is not what the portal answers; look at the difference, and write it with -update:\n%s", firstDifference(string(want), page))
+		t.Errorf("docs/authorization.md is not what the portal answers; look at the difference, and write it with "+
+			"-update:\n%s", firstDifference(string(want), page))
 	}
 }
 
@@ -89,7 +91,10 @@ func newMatrix(t *testing.T) *matrix {
 	t.Helper()
 	issuer := oidctest.New(t)
 	c := startInspectedFor(t, peopleOf(issuer.URL)).Client
-	m := &matrix{journey: journey{t: t, c: c, domain: domainOf(t, c)}, issuer: issuer, things: map[string]client.Object{}}
+	m := &matrix{
+		journey: journey{t: t, c: c, domain: domainOf(t, c)}, issuer: issuer,
+		things: map[string]client.Object{},
+	}
 	sample := &v1alpha1.AWSProvider{}
 	if err := c.Get(t.Context(), client.ObjectKey{Name: stack.Provider}, sample); err != nil {
 		t.Fatal(err)
@@ -120,7 +125,8 @@ func (m *matrix) thing(kind string) client.Object {
 	m.t.Helper()
 	if kind == "HostnameGrant" {
 		grant := &v1alpha1.HostnameGrant{}
-		if err := m.c.Get(m.t.Context(), client.ObjectKey{Namespace: m.ns, Name: v1alpha1.HostnameGrantName}, grant); err != nil {
+		if err := m.c.Get(m.t.Context(), client.ObjectKey{Namespace: m.ns, Name: v1alpha1.HostnameGrantName},
+			grant); err != nil {
 			m.t.Fatal(err)
 		}
 		return grant
@@ -136,7 +142,9 @@ func (m *matrix) thing(kind string) client.Object {
 func (m *matrix) podOf(app *v1alpha1.WebApp) string {
 	m.t.Helper()
 	edit(m.t, statusOnly{m.c}, app, func(app *v1alpha1.WebApp) {
-		app.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 1, Image: "registry.example.com/shop:0.9.0", Created: metav1.Now()}}
+		app.Status.Revisions = []v1alpha1.WebAppRevision{
+			{Revision: 1, Image: "registry.example.com/shop:0.9.0", Created: metav1.Now()},
+		}
 	})
 	pod := podOfAppIn(m.t, m.ns, app.Name, true)
 	await(m.t, "the Pod to run", func() (bool, string) {
@@ -212,7 +220,8 @@ func (m *matrix) rows() []row {
 
 // order returns the sort key: by route, with signing out last, because it ends the session that the others need.
 func (r row) order() string {
-	return fmt.Sprint(strings.HasPrefix(r.route, "/auth/"), r.route == auth.LogoutPath, " ", r.route, " ", r.method, r.stream)
+	return fmt.Sprint(strings.HasPrefix(r.route, "/auth/"), r.route == auth.LogoutPath, " ", r.route, " ", r.method,
+		r.stream)
 }
 
 // metricsRow is the metrics endpoint, which has its own port.

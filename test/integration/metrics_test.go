@@ -39,7 +39,8 @@ func sum(t *testing.T, name string, labels map[string]string) float64 {
 				}
 			}
 			if matches == len(labels) {
-				total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+				total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(
+					m.GetHistogram().GetSampleCount())
 			}
 		}
 	}
@@ -50,7 +51,8 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	c := withOperator(t)
 	created := map[string]string{"service": "S3", "operation": "CreateBucket", "result": "ok"}
 	kind := map[string]string{"kind": "S3Bucket"}
-	calls, times, drifts := sum(t, "portico_aws_calls_total", created), sum(t, "portico_time_to_ready_seconds", kind), sum(t, "portico_drift_repaired_total", kind)
+	calls, times, drifts := sum(t, "portico_aws_calls_total", created), sum(t, "portico_time_to_ready_seconds", kind),
+		sum(t, "portico_drift_repaired_total", kind)
 	b := bucketOf(team(t, c), "counted")
 	b.Spec.Versioning = "Enabled"
 	createReady(t, c, b)
@@ -101,8 +103,10 @@ func TestMetricsHaveABound(t *testing.T) {
 	}
 	waiting := map[string]string{"kind": "S3Bucket", "reason": "ProviderNotFound"}
 	await(t, "all objects to be counted", func() (bool, string) {
-		ready, lost := sum(t, "portico_resources", map[string]string{"kind": "S3Bucket", "ready": "true"}), sum(t, "portico_not_ready_resources", waiting)
-		return ready >= manyNamespaces && lost >= manyNamespaces, fmt.Sprintf("%v ready, %v without a provider", ready, lost)
+		ready, lost := sum(t, "portico_resources", map[string]string{"kind": "S3Bucket", "ready": "true"}),
+			sum(t, "portico_not_ready_resources", waiting)
+		return ready >= manyNamespaces && lost >= manyNamespaces,
+			fmt.Sprintf("%v ready, %v without a provider", ready, lost)
 	})
 	if age := sum(t, "portico_not_ready_oldest_age_seconds", waiting); age <= 0 {
 		t.Errorf("the oldest that waits for its provider is %v s old", age)

@@ -54,7 +54,8 @@ func behindNginx(t *testing.T) *proxied {
 	upstream := strings.TrimPrefix(p.url, "http://")
 	directives := strings.ReplaceAll(nginxInTheGuide(t), "portico-portal.portico-system.svc", upstream)
 	p.nginx, err = nginx.Start(t.Context(), path, t.TempDir(),
-		nginx.Site{Address: addresses[0], Upstream: upstream}, nginx.Site{Address: addresses[1], Directives: directives})
+		nginx.Site{Address: addresses[0], Upstream: upstream},
+		nginx.Site{Address: addresses[1], Directives: directives})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +310,8 @@ func TestNginxLetsManyGroupsThrough(t *testing.T) {
 	p := behindNginx(t)
 	for protocol := 1; protocol <= 2; protocol++ {
 		p.passer(t, p.plain, protocol).signIn(160).want(t, http.StatusBadGateway)
-		if !strings.Contains(p.nginx.Log(), "upstream sent too big header while reading response header from upstream") {
+		if !strings.Contains(p.nginx.Log(), "upstream sent too big header while reading response header from "+
+			"upstream") {
 			t.Errorf("the log of nginx says %s", p.nginx.Log())
 		}
 		v := p.passer(t, p.documented, protocol)

@@ -31,7 +31,10 @@ type offerDesk struct {
 // ask returns the answer once it is no longer pending.
 func (d offerDesk) ask(kind, field string, with ...string) operatorapi.Offers {
 	d.t.Helper()
-	q := operatorapi.OfferQuery{Kind: kind, Namespace: d.ns, Provider: d.provider, Field: field, With: map[string]string{}}
+	q := operatorapi.OfferQuery{
+		Kind: kind, Namespace: d.ns, Provider: d.provider, Field: field,
+		With: map[string]string{},
+	}
 	for pair := range slices.Chunk(with, 2) {
 		q.With[pair[0]] = pair[1]
 	}
@@ -98,7 +101,8 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	}
 	vpcs, err := s.ec2.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
 	s.must(err)
-	subnet, err := s.ec2.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpcs.Vpcs[0].VpcId, CidrBlock: aws.String("172.31.209.0/24")})
+	subnet, err := s.ec2.CreateSubnet(
+		t.Context(), &ec2.CreateSubnetInput{VpcId: vpcs.Vpcs[0].VpcId, CidrBlock: aws.String("172.31.209.0/24")})
 	s.must(err)
 	s.tag(*subnet.Subnet.SubnetId, ns)
 	db := rds.NewFromConfig(outsideConfig(t, p.Name))
@@ -110,7 +114,9 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	}
 
 	for _, name := range []string{"tuned", "theirs"} {
-		_, err := db.CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"), Description: &name})
+		_, err := db.CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{
+			DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"), Description: &name,
+		})
 		s.must(err)
 	}
 
@@ -124,16 +130,19 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	d.has(vm, "imageID", nil, []string{image})
 	d.has(vm, "keyName", []string{"ours"}, []string{"nobodys", "of-search"})
 	d.has(vm, "instanceType", []string{"t3.micro", "m5.large"}, nil)
-	if got := d.values(vm, "imageSSMParameter"); len(got) == 0 || !strings.HasPrefix(got[0], "/aws/service/ami-amazon-linux-latest/") {
+	if got := d.values(vm, "imageSSMParameter"); len(got) == 0 ||
+		!strings.HasPrefix(got[0], "/aws/service/ami-amazon-linux-latest/") {
 		t.Errorf("parameters of images: %v", got)
 	}
 	d.has(database, "engineVersion", []string{"16", "16.8"}, []string{"8.0.41"}, "engine", "postgres")
 	if got := d.values(database, "engineVersion"); len(got) > 0 {
 		t.Errorf("versions of no engine: %v", got)
 	}
-	d.has(database, "dbInstanceClass", []string{"db.t3.micro", "db.r7g.16xlarge"}, nil, "engine", "postgres", "engineVersion", "16")
+	d.has(database, "dbInstanceClass", []string{"db.t3.micro", "db.r7g.16xlarge"}, nil, "engine", "postgres",
+		"engineVersion", "16")
 	d.has(database, "dbInstanceClass", []string{"db.t4g.small"}, []string{"db.r7g.large"}, "engine", "mariadb")
-	d.has(database, "dbSubnetGroupName", nil, []string{"our-subnets", "their-subnets"}) // neither is tagged for the team
+	// neither is tagged for the team
+	d.has(database, "dbSubnetGroupName", nil, []string{"our-subnets", "their-subnets"})
 	d.has(database, "vpcSecurityGroupIDs", []string{ours}, []string{theirs})
 	d.has(database, "dbParameterGroupName", nil, []string{"tuned", "theirs"}, "engine", "postgres")
 
@@ -151,7 +160,9 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	d.has(vm, "instanceType", []string{"t3.micro"}, []string{"m5.large"})
 	d.eventually("imageSSMParameter", func() bool { return len(d.values(vm, "imageSSMParameter")) == 0 })
 	d.eventually("securityGroupIDs", func() bool { return slices.Contains(d.values(vm, "securityGroupIDs"), theirs) })
-	d.eventually("dbSubnetGroupName", func() bool { return slices.Contains(d.values(database, "dbSubnetGroupName"), "our-subnets") })
+	d.eventually("dbSubnetGroupName", func() bool {
+		return slices.Contains(d.values(database, "dbSubnetGroupName"), "our-subnets")
+	})
 	d.has(database, "dbSubnetGroupName", []string{"our-subnets"}, []string{"their-subnets"})
 	d.eventually("dbParameterGroupName", func() bool {
 		return slices.Contains(d.values(database, "dbParameterGroupName", "engine", "postgres"), "tuned")
@@ -160,7 +171,8 @@ func TestAnAccountsOffersAreListed(t *testing.T) {
 	d.eventually("keyName", func() bool { return slices.Contains(d.values(vm, "keyName"), "nobodys") })
 	d.has(vm, "keyName", []string{"ours"}, []string{"of-search"})
 	d.eventually("dbInstanceClass", func() bool {
-		return !slices.Contains(d.values(database, "dbInstanceClass", "engine", "postgres", "engineVersion", "16"), "db.t3.micro")
+		return !slices.Contains(d.values(database, "dbInstanceClass", "engine", "postgres", "engineVersion", "16"),
+			"db.t3.micro")
 	})
 	d.eventually("engineVersion", func() bool {
 		return !slices.Contains(d.values(database, "engineVersion", "engine", "postgres"), "17.4")
@@ -181,14 +193,19 @@ func TestWhyThereIsNoListIsSaid(t *testing.T) {
 	p := account(t, o, "230000000079")
 	d := offerDesk{o, t, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience), ns, p.Name}
 	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000079"), iam.Policies{}))
-	if got := d.ask(v1alpha1.KindEC2Instance, "subnetID"); len(got.Items) > 0 || !strings.Contains(got.Error, "ec2:DescribeSubnets") {
+	if got := d.ask(v1alpha1.KindEC2Instance, "subnetID"); len(got.Items) > 0 ||
+		!strings.Contains(got.Error, "ec2:DescribeSubnets") {
 		t.Errorf("without the permission: %+v", got)
 	}
 	d.provider = "nowhere"
-	if got := d.ask(v1alpha1.KindEC2Instance, "subnetID"); len(got.Items) > 0 || !strings.Contains(got.Error, "nowhere") {
+	if got := d.ask(v1alpha1.KindEC2Instance, "subnetID"); len(got.Items) > 0 ||
+		!strings.Contains(got.Error, "nowhere") {
 		t.Errorf("of an account that there is not: %+v", got)
 	}
-	path := operatorapi.OfferQuery{Kind: v1alpha1.KindEC2Instance, Namespace: ns, Provider: p.Name, Field: "userData"}.Path()
+	path := operatorapi.OfferQuery{
+		Kind: v1alpha1.KindEC2Instance, Namespace: ns, Provider: p.Name,
+		Field: "userData",
+	}.Path()
 	if status, _ := d.get(t, path, d.token); status != 404 {
 		t.Errorf("a field without a list answers %d", status)
 	}
@@ -202,13 +219,17 @@ func TestHostedZonesAreListed(t *testing.T) {
 	o := startInspected(t)
 	domain := domainOf(t, o)
 	inside := domain.zoneOf(stack.Zone{Domain: "inside." + domain.name, Private: true})
-	d := offerDesk{o, t, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience), domain.ns, stack.Provider}
+	d := offerDesk{
+		o, t, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience), domain.ns,
+		stack.Provider,
+	}
 	got := d.ask(v1alpha1.KindGatewayHostnameRequest, "zoneId")
 	facts := map[string]map[string]string{}
 	for _, z := range got.Items {
 		facts[z.Value] = z.Facts
 	}
-	if facts[domain.zone]["domain"] != domain.name || facts[domain.zone]["private"] != "" || facts[inside]["private"] != "true" {
+	if facts[domain.zone]["domain"] != domain.name || facts[domain.zone]["private"] != "" ||
+		facts[inside]["private"] != "true" {
 		t.Errorf("%+v", got)
 	}
 	d.has(v1alpha1.KindGatewayHostnameRequest, "validationZoneId", []string{domain.zone}, []string{inside})

@@ -59,7 +59,8 @@ func TestABucketOfTheSameAccountIsNotTakenInTheOldestRegion(t *testing.T) {
 		}
 		gone(t, c, b)
 		calls := operations(b.Spec.BucketName, m)
-		if !slices.Contains(calls, "CreateBucket") || slices.Contains(calls, "PutBucketTagging") || slices.Contains(calls, "DeleteBucket") {
+		if !slices.Contains(calls, "CreateBucket") || slices.Contains(calls, "PutBucketTagging") ||
+			slices.Contains(calls, "DeleteBucket") {
 			t.Errorf("%s: calls %v", name, calls)
 		}
 		if tags := tagsOf(t, api, b.Spec.BucketName); tags == nil || !maps.Equal(tags, row.tags) {

@@ -35,7 +35,9 @@ func TestWhatABucketCosts(t *testing.T) {
 	}
 	at = &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "fake-" + namespace}, Spec: at.Spec}
 	at.Spec.Endpoint, at.Spec.AssumeRoleARN, at.Spec.AccountID = aws.URL, "", fakeaws.AccountID
-	at.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}
+	at.Spec.AllowedNamespaces = &metav1.LabelSelector{
+		MatchLabels: map[string]string{corev1.LabelMetadataName: namespace},
+	}
 	create(t, c, at)
 	t.Cleanup(func() { _ = client.IgnoreNotFound(c.Delete(t.Context(), at)) })
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")

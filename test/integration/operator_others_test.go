@@ -37,21 +37,27 @@ func ownerOf(t *testing.T, c client.Client, ns, name string) metav1.OwnerReferen
 func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
-	others := metav1.ObjectMeta{Namespace: ns, Name: "theirs", Labels: map[string]string{"app.kubernetes.io/managed-by": "portico"}}
+	others := metav1.ObjectMeta{Namespace: ns, Name: "theirs", Labels: map[string]string{
+		"app.kubernetes.io/managed-by": "portico",
+	}}
 	secret := &corev1.Secret{ObjectMeta: others}
 	service := changed(markedService(ns), func(s *corev1.Service) { s.ObjectMeta = others })
 	deployment := changed(markedDeployment(ns), func(d *appsv1.Deployment) {
 		d.ObjectMeta = others
 		// Without this another policy refuses it as well, and it is random which message is returned.
-		d.Spec.Template.Spec.ServiceAccountName, d.Spec.Template.Spec.AutomountServiceAccountToken = "theirs", new(false)
+		d.Spec.Template.Spec.ServiceAccountName, d.Spec.Template.Spec.AutomountServiceAccountToken = "theirs",
+			new(false)
 	})
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: others}
 	mine := &corev1.ServiceAccount{ObjectMeta: marked(ns, "mine", "WebApp", "mine")}
 	mine.OwnerReferences = []metav1.OwnerReference{ownerOf(t, c, ns, "mine")}
-	bare := changed(mine, func(a *corev1.ServiceAccount) { a.Name, a.Labels, a.OwnerReferences[0].Name = "bare", nil, "bare" })
+	bare := changed(mine, func(a *corev1.ServiceAccount) {
+		a.Name, a.Labels, a.OwnerReferences[0].Name = "bare", nil, "bare"
+	})
 	bare.OwnerReferences = []metav1.OwnerReference{ownerOf(t, c, ns, "bare")}
 	bucket := bucketOf(ns, "docs")
-	bucket.Annotations, bucket.Finalizers = map[string]string{v1alpha1.AnnotationPaused: "true"}, []string{"team.example/keep"}
+	bucket.Annotations, bucket.Finalizers = map[string]string{v1alpha1.AnnotationPaused: "true"},
+		[]string{"team.example/keep"}
 	app := changed(appOf(ns, "back"), func(a *v1alpha1.WebApp) {
 		a.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true", v1alpha1.AnnotationRollback: "previous"}
 	})
@@ -89,22 +95,31 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 			return c.DeleteAllOf(ctx, &policyv1.PodDisruptionBudget{}, client.InNamespace(ns))
 		}, foreign},
 		"a Deployment scaled": {func(ctx context.Context, c client.Client) error {
-			return c.SubResource("scale").Update(ctx, deployment.DeepCopy(), client.WithSubResourceBody(&autoscalingv1.Scale{
-				ObjectMeta: meta1(ns, "theirs"), Spec: autoscalingv1.ScaleSpec{Replicas: 9},
-			}))
+			return c.SubResource("scale").Update(ctx, deployment.DeepCopy(),
+				client.WithSubResourceBody(&autoscalingv1.Scale{
+					ObjectMeta: meta1(ns, "theirs"), Spec: autoscalingv1.ScaleSpec{Replicas: 9},
+				}))
 		}, "does not update apps/deployments/scale"},
 		"the status of a Deployment": {func(ctx context.Context, c client.Client) error {
-			return c.Status().Patch(ctx, deployment.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"replicas":3}}`)))
+			return c.Status().Patch(ctx, deployment.DeepCopy(),
+				client.RawPatch(types.MergePatchType, []byte(`{"status":{"replicas":3}}`)))
 		}, "does not update apps/deployments/status"},
-		"its own Deployment's account": {patches(&corev1.ServiceAccount{ObjectMeta: meta1(stack.Namespace, "portico-portal")}, `{"metadata":{"labels":{"a":"b"}}}`), "which is a namespace of the system"},
+		"its own Deployment's account": {
+			patches(&corev1.ServiceAccount{ObjectMeta: meta1(stack.Namespace, "portico-portal")},
+				`{"metadata":{"labels":{"a":"b"}}}`), "which is a namespace of the system",
+		},
 		"an annotation on a namespace": {patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, `{"metadata":{"labels":{"portico.dev/aws":"allowed"}}}`), "is no namespace of a Team"},
 		"its own policy": {func(ctx context.Context, c client.Client) error {
-			return c.Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}})
+			return c.Create(ctx, &rbacv1.ClusterRoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: "stolen"},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+			})
 		}, "belongs to no object of Portico"},
 
 		"its finalizer": {patches(bucket, `{"metadata":{"finalizers":["team.example/keep","portico.dev/release"]}}`), ""},
 		"the status of a bucket": {func(ctx context.Context, c client.Client) error {
-			return c.Status().Patch(ctx, bucket.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"bucketName":"x"}}`)))
+			return c.Status().Patch(ctx, bucket.DeepCopy(),
+				client.RawPatch(types.MergePatchType, []byte(`{"status":{"bucketName":"x"}}`)))
 		}, ""},
 		"the finalizer of somebody else":   {patches(bucket, `{"metadata":{"finalizers":["portico.dev/release"]}}`), "only its own finalizer"},
 		"the pause of a request":           {patches(bucket, `{"metadata":{"annotations":{"portico.dev/paused":null}}}`), "only its own finalizer"},
@@ -123,7 +138,9 @@ func TestNothingIsRequestedInNamespacesOfTheSystem(t *testing.T) {
 	c := admin(t)
 	for _, ns := range []string{"kube-system", "kube-public", stack.Namespace, controllers.DefaultGatewayNamespace} {
 		for _, obj := range []client.Object{appOf(ns, "x"), bucketOf(ns, "x"), &v1alpha1.HostnameGrant{
-			ObjectMeta: meta1(ns, v1alpha1.HostnameGrantName), Spec: v1alpha1.HostnameGrantSpec{Suffixes: []string{"x.example"}},
+			ObjectMeta: meta1(ns, v1alpha1.HostnameGrantName), Spec: v1alpha1.HostnameGrantSpec{
+				Suffixes: []string{"x.example"},
+			},
 		}} {
 			err := c.Create(t.Context(), obj, client.DryRunAll)
 			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "nothing can be requested in "+ns) {
@@ -160,11 +177,26 @@ func TestSecretsCanBeLimitedToNamespacesOfTeams(t *testing.T) {
 	}
 	create(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(here, account.Name)})
 	for _, binding := range []client.Object{
-		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: here}, RoleRef: ref("ClusterRole", "portico-operator"), Subjects: []rbacv1.Subject{account}},
-		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: here + "-teams"}, RoleRef: ref("ClusterRole", "portico-operator-teams"), Subjects: []rbacv1.Subject{account}},
-		&rbacv1.RoleBinding{ObjectMeta: meta1(stack.Namespace, here), RoleRef: ref("Role", "portico-operator"), Subjects: []rbacv1.Subject{account}},
-		&rbacv1.RoleBinding{ObjectMeta: meta1(gateways, here), RoleRef: ref("Role", "portico-operator"), Subjects: []rbacv1.Subject{account}},
-		&rbacv1.RoleBinding{ObjectMeta: meta1(here, here), RoleRef: ref("ClusterRole", "portico-operator-secrets"), Subjects: []rbacv1.Subject{account}},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: here},
+			RoleRef:    ref("ClusterRole", "portico-operator"), Subjects: []rbacv1.Subject{account},
+		},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: here + "-teams"},
+			RoleRef:    ref("ClusterRole", "portico-operator-teams"), Subjects: []rbacv1.Subject{account},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta1(stack.Namespace, here), RoleRef: ref("Role", "portico-operator"),
+			Subjects: []rbacv1.Subject{account},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta1(gateways, here), RoleRef: ref("Role", "portico-operator"),
+			Subjects: []rbacv1.Subject{account},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta1(here, here), RoleRef: ref("ClusterRole", "portico-operator-secrets"),
+			Subjects: []rbacv1.Subject{account},
+		},
 	} {
 		create(t, c, binding)
 		t.Cleanup(func() { release(context.Background(), t, c, binding) })

@@ -19,17 +19,24 @@ func markedDeployment(ns string) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: marked(ns, "stolen", "WebApp", "stolen"), Spec: appsv1.DeploymentSpec{
 		Selector: &metav1.LabelSelector{MatchLabels: pods},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pods}, Spec: corev1.PodSpec{
-			ServiceAccountName: "stolen", AutomountServiceAccountToken: new(false), SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true)},
-			Volumes: []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+			ServiceAccountName: "stolen", AutomountServiceAccountToken: new(false),
+			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true)},
+			Volumes: []corev1.Volume{
+				{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			},
 			Containers: []corev1.Container{{Name: "app", Image: "app", SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{
+					Drop: []corev1.Capability{"ALL"},
+				},
 			}}},
 		}},
 	}}
 }
 
 func hostPath(name string) corev1.Volume {
-	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+		HostPath: &corev1.HostPathVolumeSource{Path: "/"},
+	}}
 }
 
 func TestAStolenOperatorRunsNoPodsOfPower(t *testing.T) {
@@ -48,7 +55,10 @@ func TestAStolenOperatorRunsNoPodsOfPower(t *testing.T) {
 		d.Name, d.OwnerReferences[0].Name, d.Spec.Template.Spec.ServiceAccountName = "odd", "odd", "odd"
 		p := &d.Spec.Template.Spec
 		p.HostPID, p.Volumes = true, append(p.Volumes, hostPath("logs"))
-		p.Containers = append(p.Containers, corev1.Container{Name: "agent", Image: "agent", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}})
+		p.Containers = append(p.Containers,
+			corev1.Container{Name: "agent", Image: "agent", SecurityContext: &corev1.SecurityContext{
+				Privileged: new(true),
+			}})
 	})
 	odd.OwnerReferences = []metav1.OwnerReference{ownerOf(t, c, ns, "odd")}
 	create(t, c, odd.DeepCopy())
@@ -58,9 +68,13 @@ func TestAStolenOperatorRunsNoPodsOfPower(t *testing.T) {
 		"in kube-system":                         {creates(changed(base, func(d *appsv1.Deployment) { d.Namespace = "kube-system" })), "which is a namespace of the system"},
 		"with the node's files":                  {with(func(p *corev1.PodSpec) { p.Volumes = append(p.Volumes, hostPath("root")) }), "and not: root"},
 		"with a token of its account": {with(func(p *corev1.PodSpec) {
-			p.Volumes = []corev1.Volume{{Name: "t", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
-				Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "t"}}},
-			}}}}
+			p.Volumes = []corev1.Volume{
+				{Name: "t", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+					Sources: []corev1.VolumeProjection{
+						{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "t"}},
+					},
+				}}},
+			}
 		}), "and not: t"},
 		"with its token mounted":     {with(func(p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil }), "no token of it"},
 		"as another account":         {with(func(p *corev1.PodSpec) { p.ServiceAccountName = "deployer" }), "the ServiceAccount of its name"},
@@ -80,7 +94,9 @@ func TestAStolenOperatorRunsNoPodsOfPower(t *testing.T) {
 			s.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}
 		}), power},
 		"a first container with power": {with(func(p *corev1.PodSpec) {
-			p.InitContainers = []corev1.Container{{Name: "init", Image: "init", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}
+			p.InitContainers = []corev1.Container{
+				{Name: "init", Image: "init", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}},
+			}
 		}), power},
 		"on a port of the node": {with(func(p *corev1.PodSpec) {
 			p.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}

@@ -38,7 +38,8 @@ func asOperator(t *testing.T, c client.Client) (bound, unbound client.Client) {
 	create(t, c, binding)
 	t.Cleanup(func() { release(context.Background(), t, c, binding) })
 	all := rest.CopyConfig(world.Admin)
-	all.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + stack.Namespace + ":portico-operator", Groups: []string{"test:everything"}}
+	all.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + stack.Namespace +
+		":portico-operator", Groups: []string{"test:everything"}}
 	return dryClient(t, own), dryClient(t, all)
 }
 
@@ -117,7 +118,10 @@ func changed[T client.Object](obj T, change func(T)) T {
 }
 
 func markedSecret(ns string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: marked(ns, "docs-s3bucket-binding", "S3Bucket", "docs"), Type: "servicebinding.io/s3"}
+	return &corev1.Secret{
+		ObjectMeta: marked(ns, "docs-s3bucket-binding", "S3Bucket", "docs"),
+		Type:       "servicebinding.io/s3",
+	}
 }
 
 // valuesOf returns a Secret as the operator creates it for values that somebody sets.
@@ -129,7 +133,8 @@ func valuesOf(ns string) *corev1.Secret {
 }
 
 func asIndex(s *corev1.Secret) {
-	s.Name, s.Labels[operatorapi.LabelSecretValues], s.Data = operatorapi.SecretIndexName, operatorapi.SecretIndex, map[string][]byte{"keys": {}}
+	s.Name, s.Labels[operatorapi.LabelSecretValues], s.Data = operatorapi.SecretIndexName, operatorapi.SecretIndex,
+		map[string][]byte{"keys": {}}
 }
 
 func markedService(ns string) *corev1.Service {
@@ -148,14 +153,23 @@ func TestAStolenOperatorMakesNothingButItsOwn(t *testing.T) {
 		"a Secret, as the operator makes it":  {creates(secret), ""},
 		"a Service, as the operator makes it": {creates(service), ""},
 		"an account, as it is made":           {creates(account), ""},
-		"a token Secret in kube-system": {creates(&corev1.Secret{Type: corev1.SecretTypeServiceAccountToken, ObjectMeta: metav1.ObjectMeta{
-			Namespace: "kube-system", Name: "t", Annotations: map[string]string{corev1.ServiceAccountNameKey: "namespace-controller"},
-		}}), system},
+		"a token Secret in kube-system": {
+			creates(&corev1.Secret{Type: corev1.SecretTypeServiceAccountToken, ObjectMeta: metav1.ObjectMeta{
+				Namespace: "kube-system", Name: "t", Annotations: map[string]string{
+					corev1.ServiceAccountNameKey: "namespace-controller",
+				},
+			}}), system,
+		},
 		"a token Secret of a team": {creates(changed(secret, func(s *corev1.Secret) {
-			s.Type, s.Annotations = corev1.SecretTypeServiceAccountToken, map[string]string{corev1.ServiceAccountNameKey: "default"}
+			s.Type, s.Annotations = corev1.SecretTypeServiceAccountToken,
+				map[string]string{corev1.ServiceAccountNameKey: "default"}
 		})), "not kubernetes.io/service-account-token"},
-		"a Secret of another type":          {creates(changed(secret, func(s *corev1.Secret) { s.Type = "example.com/x" })), "not example.com/x"},
-		"a Secret for a controller":         {creates(changed(secret, func(s *corev1.Secret) { s.Annotations = map[string]string{corev1.ServiceAccountNameKey: "x"} })), "annotations of kubernetes.io"},
+		"a Secret of another type": {creates(changed(secret, func(s *corev1.Secret) { s.Type = "example.com/x" })), "not example.com/x"},
+		"a Secret for a controller": {
+			creates(changed(secret, func(s *corev1.Secret) {
+				s.Annotations = map[string]string{corev1.ServiceAccountNameKey: "x"}
+			})), "annotations of kubernetes.io",
+		},
 		"a Secret of another name":          {creates(changed(secret, func(s *corev1.Secret) { s.Name = "sh.helm.release.v1.shop.v9" })), "has not the name"},
 		"a Secret with a name to be made":   {creates(changed(secret, func(s *corev1.Secret) { s.Name, s.GenerateName = "", "x-" })), "has not the name"},
 		"a Secret without an owner":         {creates(changed(secret, func(s *corev1.Secret) { s.OwnerReferences = nil })), "belongs to no object of Portico"},
@@ -186,21 +200,34 @@ func TestAStolenOperatorMakesNothingButItsOwn(t *testing.T) {
 		"values that belong to something": {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.OwnerReferences = markedSecret(ns).OwnerReferences })), "belongs to nothing"},
 		"values in our own namespace":     {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Namespace = stack.Namespace })), system},
 		"values in kube-system":           {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Namespace = "kube-system" })), system},
-		"a RoleBinding":                   {creates(&rbacv1.RoleBinding{ObjectMeta: marked(ns, "b", "WebApp", "b"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}}), "name or the kind of owner"},
-		"a ClusterRole":                   {creates(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "belongs to no object of Portico"},
-		"a Pod":                           {creates(&corev1.Pod{ObjectMeta: marked(ns, "p", "WebApp", "p"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}), "does not create /pods"},
-		"a Namespace":                     {creates(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "is no namespace of a Team"},
-		"a ConfigMap":                     {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create /configmaps x"},
-		"the ledger of others":            {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "portico-hostname-ledger"}}), "does not create /configmaps"},
-		"the Lease of a controller":       {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "portico-operator"}}), "does not create coordination.k8s.io/leases"},
-		"another Lease of ours":           {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create coordination.k8s.io/leases x"},
-		"a route in kube-system":          {creates(&gatewayv1.HTTPRoute{ObjectMeta: marked("kube-system", "stolen", "WebApp", "stolen")}), system},
-		"a Gateway in a team's namespace": {creates(&gatewayv1.Gateway{ObjectMeta: marked(ns, "g", "PoolGateway", "g"), Spec: gatewayv1.GatewaySpec{
-			GatewayClassName: "alb", Listeners: []gatewayv1.Listener{{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType}},
-		}}), "in portico-gateways only"},
+		"a RoleBinding": {
+			creates(&rbacv1.RoleBinding{ObjectMeta: marked(ns, "b", "WebApp", "b"), RoleRef: rbacv1.RoleRef{
+				APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view",
+			}}), "name or the kind of owner",
+		},
+		"a ClusterRole": {creates(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "belongs to no object of Portico"},
+		"a Pod": {
+			creates(&corev1.Pod{ObjectMeta: marked(ns, "p", "WebApp", "p"), Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Name: "a", Image: "a"}},
+			}}), "does not create /pods",
+		},
+		"a Namespace":               {creates(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "is no namespace of a Team"},
+		"a ConfigMap":               {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create /configmaps x"},
+		"the ledger of others":      {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "portico-hostname-ledger"}}), "does not create /configmaps"},
+		"the Lease of a controller": {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "portico-operator"}}), "does not create coordination.k8s.io/leases"},
+		"another Lease of ours":     {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create coordination.k8s.io/leases x"},
+		"a route in kube-system":    {creates(&gatewayv1.HTTPRoute{ObjectMeta: marked("kube-system", "stolen", "WebApp", "stolen")}), system},
+		"a Gateway in a team's namespace": {
+			creates(&gatewayv1.Gateway{ObjectMeta: marked(ns, "g", "PoolGateway", "g"), Spec: gatewayv1.GatewaySpec{
+				GatewayClassName: "alb", Listeners: []gatewayv1.Listener{
+					{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType},
+				},
+			}}), "in portico-gateways only",
+		},
 		"a bucket": {creates(bucketOf(ns, "b")), "that is for people"},
 		"a token": {func(ctx context.Context, c client.Client) error {
-			return c.SubResource("token").Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta1(ns, "default")}, &authenticationv1.TokenRequest{})
+			return c.SubResource("token").Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta1(ns, "default")},
+				&authenticationv1.TokenRequest{})
 		}, "does not create /serviceaccounts/token"},
 	})
 }

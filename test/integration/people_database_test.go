@@ -28,7 +28,9 @@ func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))
 	gives(t, o.Client, ns, "payments-dev", v1alpha1.DatabaseReaderRole)
 	gives(t, o.Client, ns, "search-dev", v1alpha1.DatabaseOwnerRole)
-	db := databaseOf(ns, "ledger", func(s *v1alpha1.RDSInstanceSpec) { s.DBName, s.SkipFinalSnapshot = "shop_ledger", true })
+	db := databaseOf(ns, "ledger", func(s *v1alpha1.RDSInstanceSpec) {
+		s.DBName, s.SkipFinalSnapshot = "shop_ledger", true
+	})
 	createReady(t, o.Client, db)
 	master := bound(t, o.Client, db)
 	for _, s := range []string{"CREATE TABLE entries (id int)", "INSERT INTO entries VALUES (1)"} {
@@ -56,13 +58,15 @@ func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 	}
 	p.call(t, userToken(t, "payments-dev"), "POST", path+"?master=true", nil).want(t, http.StatusForbidden)
 	_, details = shown("search-dev", "")
-	if _, err := connections(t, dialer, details).ExecContext(t.Context(), "INSERT INTO entries VALUES (3)"); err != nil {
+	if _, err := connections(t, dialer, details).ExecContext(
+		t.Context(), "INSERT INTO entries VALUES (3)"); err != nil {
 		t.Errorf("an owner writes: %v", err)
 	}
 	if got, _ := shown("search-dev", "?master=true"); got.Password != master["password"] || got.Access != "" {
 		t.Error("an owner is shown another password than the master's")
 	}
-	awaitEvent(t, o.Client, db, "PasswordShown", "oidc:payments-dev was shown the password of a user of their own, with access Read")
+	awaitEvent(t, o.Client, db, "PasswordShown", "oidc:payments-dev was shown the password of a user of their own, "+
+		"with access Read")
 	users := &v1alpha1.DatabaseUserList{}
 	if err := o.List(t.Context(), users, client.InNamespace(ns)); err != nil || len(users.Items) != 2 {
 		t.Fatalf("%d users, %v", len(users.Items), err)
@@ -75,7 +79,9 @@ func TestADatabaseIsSignedInToAsOneself(t *testing.T) {
 		if err := o.Get(t.Context(), client.ObjectKeyFromObject(db), db); err != nil || len(db.Status.UsedBy) > 0 {
 			t.Errorf("the database is in use by %v, %v", db.Status.UsedBy, err)
 		}
-		edit(t, o.Client, u, func(u *v1alpha1.DatabaseUser) { u.Spec.ExpiresAt = &metav1.Time{Time: time.Now().Add(-time.Second)} })
+		edit(t, o.Client, u, func(u *v1alpha1.DatabaseUser) {
+			u.Spec.ExpiresAt = &metav1.Time{Time: time.Now().Add(-time.Second)}
+		})
 		awaitGone(t, o.Client, u)
 	}
 	if err := connections(t, dialer, details).PingContext(t.Context()); err == nil {
@@ -95,7 +101,8 @@ func (r *replica) signsIn(t *testing.T, user, path string) (got operatorapi.Pass
 		return status == http.StatusOK && json.Unmarshal([]byte(body), &got) == nil, said
 	})
 	return got, map[string]string{
-		"type": got.Type, "host": got.Host, "port": got.Port, "database": got.Database, "username": got.Username, "password": got.Password,
+		"type": got.Type, "host": got.Host, "port": got.Port, "database": got.Database, "username": got.Username,
+		"password": got.Password,
 	}
 }
 
@@ -138,15 +145,19 @@ func TestAPersonsOwnUserCannotBeWidened(t *testing.T) {
 		"a check in a year": `{"metadata":{"annotations":{"portico.dev/audit-interval":"8000h"}}}`,
 	} {
 		err := developer.Patch(t.Context(), user.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "is one person's own user in the database "+name) {
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "is one person's own user in the database "+
+			name) {
 			t.Errorf("a developer gives it %s: %v", what, err)
 		}
 	}
-	if err := developer.Patch(t.Context(), user.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"note":"mine"}}}`))); err != nil {
+	if err := developer.Patch(t.Context(), user.DeepCopy(),
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"note":"mine"}}}`))); err != nil {
 		t.Errorf("an annotation of somebody's own: %v", err)
 	}
 	forged := &v1alpha1.DatabaseUser{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "forged", OwnerReferences: []metav1.OwnerReference{user.OwnerReferences[0]}}, Spec: user.Spec,
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "forged", OwnerReferences: []metav1.OwnerReference{
+			user.OwnerReferences[0],
+		}}, Spec: user.Spec,
 	}
 	if err := developer.Create(t.Context(), forged, client.DryRunAll); !apierrors.IsForbidden(err) {
 		t.Errorf("a developer makes one: %v", err)

@@ -86,13 +86,19 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	for who, token := range map[string]string{"a viewer": viewer, "another team": other} {
 		p.call(t, token, "GET", path, nil).want(t, http.StatusForbidden)
 		p.call(t, token, "DELETE", path+"/shop", nil).want(t, http.StatusForbidden)
-		if a := p.setting(t, token, ns, "shop", values("token", value)).want(t, http.StatusForbidden); !strings.Contains(a.detail(), "you are not allowed to update secretvalues") {
+		if a := p.setting(t, token, ns, "shop", values("token", value)).want(
+			t, http.StatusForbidden); !strings.Contains(a.detail(), "you are not allowed to update secretvalues") {
 			t.Errorf("%s is told %s", who, a.raw)
 		}
 	}
-	p.setting(t, editor, ns, "shop", values("token", value, "other-token", "planted-51aa-another-value")).want(t, http.StatusOK)
+	p.setting(t, editor, ns, "shop", values("token", value, "other-token", "planted-51aa-another-value")).want(
+		t, http.StatusOK)
 	app := appOf(ns, "shop")
-	app.Spec.Env = []v1alpha1.WebAppEnv{{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "shop", Key: "token"}}}}
+	app.Spec.Env = []v1alpha1.WebAppEnv{
+		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{
+			SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "shop", Key: "token"},
+		}},
+	}
 	create(t, o.Client, app)
 	await(t, "the Pods' variable", func() (bool, string) {
 		d := &appsv1.Deployment{}
@@ -101,7 +107,8 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 		}
 		env := d.Spec.Template.Spec.Containers[0].Env
 		for _, e := range env {
-			if e.Name == "TOKEN" && e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil && e.ValueFrom.SecretKeyRef.Name == "shop" && e.ValueFrom.SecretKeyRef.Key == "token" {
+			if e.Name == "TOKEN" && e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil &&
+				e.ValueFrom.SecretKeyRef.Name == "shop" && e.ValueFrom.SecretKeyRef.Key == "token" {
 				return true, ""
 			}
 		}
@@ -116,24 +123,30 @@ func TestValuesOfSecretsAreSetByTheirEditors(t *testing.T) {
 	if got := secretOf(t, o.Client, ns, "shop"); got["token"] != value || got["third"] != "t" || len(got) != 2 {
 		t.Errorf("after a change it has %d values", len(got))
 	}
-	if !strings.Contains(set.raw, `"usedBy":[{"kind":"WebApp","name":"shop","effect":"takes a new value when its Pods start`) || !strings.Contains(set.raw, `"setBy":"oidc:payments-dev"`) {
+	if !strings.Contains(set.raw,
+		`"usedBy":[{"kind":"WebApp","name":"shop","effect":"takes a new value when its Pods start`) ||
+		!strings.Contains(set.raw, `"setBy":"oidc:payments-dev"`) {
 		t.Errorf("setting answers %s", set.raw)
 	}
 	listed := p.call(t, editor, "GET", path, nil).want(t, http.StatusOK)
 	if items, _ := listed.body["items"].([]any); len(items) != 1 || !strings.Contains(listed.raw, `"name":"third"`) {
 		t.Errorf("lists %s", listed.raw)
 	}
-	if a := p.call(t, editor, "DELETE", path+"/shop", nil).want(t, http.StatusConflict); !strings.Contains(a.detail(), "in use by WebApp shop") {
+	if a := p.call(t, editor, "DELETE", path+"/shop", nil).want(t, http.StatusConflict); !strings.Contains(
+		a.detail(), "in use by WebApp shop") {
 		t.Errorf("the deletion of what is in use is refused with %s", a.raw)
 	}
 	p.call(t, editor, "DELETE", path+"/shop?confirm=shop", nil).want(t, http.StatusOK)
-	if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "shop"}, &corev1.Secret{}); !apierrors.IsNotFound(err) {
+	if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "shop"},
+		&corev1.Secret{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Secret: %v", err)
 	}
 	if listed := p.call(t, editor, "GET", path, nil).want(t, http.StatusOK); strings.Contains(listed.raw, "shop") {
 		t.Errorf("afterwards it lists %s", listed.raw)
 	}
-	if !strings.Contains(p.log.String(), `"msg":"write","actor":"oidc:payments-dev","verb":"patch","resource":"secrets","namespace":"`+ns+`","name":"shop","dryRun":false,"decision":"allow","outcome":"done"`) {
+	if !strings.Contains(p.log.String(),
+		`"msg":"write","actor":"oidc:payments-dev","verb":"patch","resource":"secrets","namespace":"`+ns+
+			`","name":"shop","dryRun":false,"decision":"allow","outcome":"done"`) {
 		t.Error("the portal's log does not tell of it")
 	}
 }
@@ -150,16 +163,19 @@ func TestWhoSetsValuesMakesNoToken(t *testing.T) {
 		return a.status == http.StatusOK, a.raw
 	})
 	made := &corev1.Secret{}
-	if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "shop"}, made); err != nil || made.Type != corev1.SecretTypeOpaque || len(made.OwnerReferences) > 0 {
+	if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "shop"}, made); err != nil ||
+		made.Type != corev1.SecretTypeOpaque || len(made.OwnerReferences) > 0 {
 		t.Errorf("made a Secret of type %s: %v", made.Type, err)
 	}
 	as := func(args ...string) (string, error) {
-		all := append([]string{"--kubeconfig=" + world.AdminKubeconfig, "-n", ns, "--as=" + stack.Prefix + "payments-dev", "--as-group=system:authenticated"}, args...)
+		all := append([]string{"--kubeconfig=" + world.AdminKubeconfig, "-n", ns, "--as=" + stack.Prefix +
+			"payments-dev", "--as-group=system:authenticated"}, args...)
 		out, err := exec.CommandContext(t.Context(), "../../bin/kubectl", all...).CombinedOutput()
 		return string(out), err
 	}
 	manifest := filepath.Join(t.TempDir(), "token.yaml")
-	text := "{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: worth-more, annotations: {kubernetes.io/service-account.name: default}}}"
+	text := "{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: worth-more, " +
+		"annotations: {kubernetes.io/service-account.name: default}}}"
 	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -172,18 +188,24 @@ func TestWhoSetsValuesMakesNoToken(t *testing.T) {
 		}
 	}
 	// The documentation shows these commands.
-	if out, err := as("auth", "can-i", "--list"); err != nil || !strings.Contains(out, "secretvalues.portico.dev") || strings.Contains(out, "\nsecrets ") {
+	if out, err := as("auth", "can-i", "--list"); err != nil || !strings.Contains(out, "secretvalues.portico.dev") ||
+		strings.Contains(out, "\nsecrets ") {
 		t.Errorf("kubectl lists the rights %v %s", err, out)
 	}
 	if out, err := as("auth", "can-i", "create", "secrets"); err == nil {
 		t.Errorf("kubectl says %s", out)
 	}
 	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: ns, Name: "with-a-token", Labels: map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretValues},
+		Namespace: ns, Name: "with-a-token", Labels: map[string]string{
+			operatorapi.LabelSecretValues: operatorapi.SecretValues,
+		},
 		Annotations: map[string]string{corev1.ServiceAccountNameKey: "default"},
 	}, Type: corev1.SecretTypeServiceAccountToken}
 	create(t, o.Client, token)
-	for _, a := range []answer{p.setting(t, editor, ns, token.Name, values("token", "x")), p.call(t, editor, "DELETE", "/namespaces/"+ns+"/secrets/"+token.Name, nil)} {
+	for _, a := range []answer{
+		p.setting(t, editor, ns, token.Name, values("token", "x")),
+		p.call(t, editor, "DELETE", "/namespaces/"+ns+"/secrets/"+token.Name, nil),
+	} {
 		a.want(t, http.StatusConflict)
 	}
 }
@@ -214,22 +236,27 @@ func TestSecretsOfOthersAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range []answer{
-			p.setting(t, editor, ns, name, values("a", "c")), p.call(t, editor, "DELETE", "/namespaces/"+ns+"/secrets/"+name+"?confirm="+name, nil),
+			p.setting(t, editor, ns, name, values("a", "c")), p.call(t, editor, "DELETE", "/namespaces/"+ns+"/secrets/"+
+				name+"?confirm="+name, nil),
 		} {
-			if a.want(t, http.StatusConflict); !strings.Contains(a.detail(), "was not made for this, and is left alone") {
+			if a.want(t, http.StatusConflict); !strings.Contains(
+				a.detail(), "was not made for this, and is left alone") {
 				t.Errorf("%s: %s", name, a.raw)
 			}
 		}
 		after := &corev1.Secret{}
-		if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: name}, after); err != nil || after.ResourceVersion != before.ResourceVersion {
+		if err := o.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: name}, after); err != nil ||
+			after.ResourceVersion != before.ResourceVersion {
 			t.Errorf("%s was touched: %v", name, err)
 		}
 	}
 	for name, a := range map[string]answer{
-		"the list of names": p.setting(t, editor, ns, operatorapi.SecretIndexName, values("a", "c")).want(t, http.StatusUnprocessableEntity),
-		"a bad key":         p.setting(t, editor, ns, "keys", values("a/b", "c")).want(t, http.StatusUnprocessableEntity),
-		"nothing":           p.setting(t, editor, ns, "keys", values()).want(t, http.StatusUnprocessableEntity),
-		"a key of none":     p.setting(t, editor, ns, "keys", map[string]any{"values": map[string]any{"a": nil}}).want(t, http.StatusNotFound),
+		"the list of names": p.setting(t, editor, ns, operatorapi.SecretIndexName, values("a", "c")).want(
+			t, http.StatusUnprocessableEntity),
+		"a bad key": p.setting(t, editor, ns, "keys", values("a/b", "c")).want(t, http.StatusUnprocessableEntity),
+		"nothing":   p.setting(t, editor, ns, "keys", values()).want(t, http.StatusUnprocessableEntity),
+		"a key of none": p.setting(t, editor, ns, "keys", map[string]any{"values": map[string]any{"a": nil}}).want(
+			t, http.StatusNotFound),
 	} {
 		if a.detail() == "" {
 			t.Errorf("%s: %s", name, a.raw)
@@ -264,7 +291,10 @@ func TestTheOperatorBelievesNoPortal(t *testing.T) {
 	ns := team(t, o.Client)
 	gives(t, o.Client, ns, "payments-dev", "portico-secret-writer")
 	claims := func(change oidctest.Claims) oidctest.Claims {
-		all := oidctest.Claims{"aud": stack.Audience, "preferred_username": "payments-dev", "groups": []string{"team-payments"}}
+		all := oidctest.Claims{
+			"aud": stack.Audience, "preferred_username": "payments-dev",
+			"groups": []string{"team-payments"},
+		}
 		maps.Copy(all, change)
 		return all
 	}
@@ -282,12 +312,14 @@ func TestTheOperatorBelievesNoPortal(t *testing.T) {
 	if status, body := o.errand(t, http.MethodPatch, path, old); status != http.StatusOK {
 		t.Errorf("a token that is six minutes old sets no value: %d %s", status, body)
 	}
-	if status, body := o.errand(t, http.MethodPost, operatorapi.PasswordPath("RDSInstance", ns, "db"), old); status != http.StatusUnauthorized {
+	if status, body := o.errand(t, http.MethodPost, operatorapi.PasswordPath("RDSInstance", ns, "db"),
+		old); status != http.StatusUnauthorized {
 		t.Errorf("a token that is six minutes old is shown a password: %d %s", status, body)
 	}
 	parts := strings.Split(good, ".")
 	payload, _ := base64.RawURLEncoding.DecodeString(parts[1])
-	changed := base64.RawURLEncoding.EncodeToString(bytes.Replace(payload, []byte("payments-dev"), []byte("platform-adm"), 1))
+	changed := base64.RawURLEncoding.EncodeToString(
+		bytes.Replace(payload, []byte("payments-dev"), []byte("platform-adm"), 1))
 	for name, c := range map[string]struct {
 		token  string
 		status int
@@ -312,10 +344,12 @@ func TestTheOperatorBelievesNoPortal(t *testing.T) {
 				t.Errorf("%s, a token %s: %d %s, want %d", method, name, status, body, c.status)
 			}
 		}
-		if status, body := o.errand(t, http.MethodGet, operatorapi.NamespaceSecretsPath(ns), c.token); status != c.status {
+		if status, body := o.errand(t, http.MethodGet, operatorapi.NamespaceSecretsPath(ns),
+			c.token); status != c.status {
 			t.Errorf("to list, a token %s: %d %s, want %d", name, status, body, c.status)
 		}
-		if status, body := o.errand(t, http.MethodPost, operatorapi.PasswordPath("RDSInstance", ns, "db"), c.token); status != c.status {
+		if status, body := o.errand(t, http.MethodPost, operatorapi.PasswordPath("RDSInstance", ns, "db"),
+			c.token); status != c.status {
 			t.Errorf("to reveal, a token %s: %d %s, want %d", name, status, body, c.status)
 		}
 	}
@@ -330,7 +364,8 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
-	logs := logr.FromSlogHandler(slog.NewJSONHandler(io.MultiWriter(&log, secrets.Into("the operator's log")), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	logs := logr.FromSlogHandler(slog.NewJSONHandler(io.MultiWriter(&log, secrets.Into("the operator's log")),
+		&slog.HandlerOptions{Level: slog.LevelDebug}))
 	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0", people: o.people, log: logs})
 	o.announced(t)
 	ns, p := team(t, o.Client), startPortal(t, "", sessionKeys(t))
@@ -342,13 +377,18 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{db.Status.Binding.Name}, Verbs: []string{"get"},
 	}}})
 	create(t, o.Client, &rbacv1.RoleBinding{
-		ObjectMeta: meta1(ns, "password"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "password"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"}},
+		ObjectMeta: meta1(ns, "password"), RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "password",
+		},
+		Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"},
+		},
 	})
 	path := "/namespaces/" + ns + "/rdsinstances/ledger/reveal"
 	for _, user := range []string{"viewer", "search-dev"} { // permission to set values does not include reading them
 		p.call(t, userToken(t, user), "POST", path, nil).want(t, http.StatusForbidden)
-		p.call(t, userToken(t, user), "POST", "/namespaces/"+ns+"/rdsinstances/none/reveal", nil).want(t, http.StatusForbidden)
+		p.call(t, userToken(t, user), "POST", "/namespaces/"+ns+"/rdsinstances/none/reveal", nil).want(
+			t, http.StatusForbidden)
 	}
 	want := bound(t, o.Client, db)
 	var got operatorapi.Password
@@ -362,19 +402,22 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 		}
 		return json.Unmarshal([]byte(body), &got) == nil, "no JSON"
 	})
-	if got.Password != want["password"] || got.Password == "" || got.Host != want["host"] || got.Username != "owner" || got.Database != "ledger" {
+	if got.Password != want["password"] || got.Password == "" || got.Host != want["host"] || got.Username != "owner" ||
+		got.Database != "ledger" {
 		t.Error("another password or address is shown")
 	}
 	awaitEvent(t, o.Client, db, "PasswordShown", "oidc:payments-dev was shown the master password")
 	for _, line := range []string{
-		`"msg":"reveal"`, `"actor":"oidc:payments-dev"`, `"verb":"reveal","resource":"RDSInstance","namespace":"` + ns + `","name":"ledger","decision":"allow","outcome":"done"`,
+		`"msg":"reveal"`, `"actor":"oidc:payments-dev"`, `"verb":"reveal","resource":"RDSInstance","namespace":"` + ns +
+			`","name":"ledger","decision":"allow","outcome":"done"`,
 		`"actor":"oidc:viewer"`, `"decision":"deny","outcome":"forbidden"`,
 	} {
 		if !strings.Contains(log.String(), line) {
 			t.Errorf("the operator's audit log lacks %s", line)
 		}
 	}
-	if a := p.call(t, userToken(t, "payments-dev"), "POST", "/namespaces/"+ns+"/rdsinstances/none/reveal", nil); a.status != http.StatusForbidden {
+	if a := p.call(t, userToken(t, "payments-dev"), "POST", "/namespaces/"+ns+"/rdsinstances/none/reveal",
+		nil); a.status != http.StatusForbidden {
 		t.Errorf("of one that there is not: %d %s", a.status, a.raw)
 	}
 }

@@ -101,7 +101,8 @@ func (l *ladder) attach() {
 	l.detach = world.Proxy.AttachPolicies(l.role, policies)
 }
 
-var missingAction = regexp.MustCompile(`(?:is not authorized to perform:|the provider's identity lacks|to grant) ([a-zA-Z0-9-]+:[a-zA-Z]+)`)
+var missingAction = regexp.MustCompile(
+	`(?:is not authorized to perform:|the provider's identity lacks|to grant) ([a-zA-Z0-9-]+:[a-zA-Z]+)`)
 
 // climb grants each action that the object's condition names, until done returns true.
 func (l *ladder) climb(what string, obj engine.Object, done func() bool) {
@@ -159,7 +160,8 @@ func (l *ladder) lead(o engine.Object, stages []string) {
 	}
 	create(l.t, l.c, o)
 	for i, stage := range stages {
-		if err := l.c.Patch(l.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(stage))); i > 0 && err != nil {
+		if err := l.c.Patch(l.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(stage))); i > 0 &&
+			err != nil {
 			l.t.Fatal(err)
 		}
 		l.climb(fmt.Sprintf("stage %d", i), o, func() bool {
@@ -225,6 +227,9 @@ func TestAMissingPermissionOfAHostnameIsNamed(t *testing.T) {
 	if err := erase(t, c, r); err != nil {
 		t.Fatal(err)
 	}
-	l.climb("the end", r, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(r), r)) })
-	l.used(map[string]string{"tag:GetResources": "it finds a certificate whose request got no answer, or that a lost cluster had; a test of its own has such"})
+	l.climb("the end", r, func() bool {
+		return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(r), r))
+	})
+	l.used(map[string]string{"tag:GetResources": "it finds a certificate whose request got no answer, or that a lost " +
+		"cluster had; a test of its own has such"})
 }

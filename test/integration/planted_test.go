@@ -64,7 +64,8 @@ var untraced = func() {}
 
 // operatorLog returns a logger for an operator that logs at all levels.
 func operatorLog() logr.Logger {
-	return logr.FromSlogHandler(slog.NewJSONHandler(secrets.Into("the operator's log"), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return logr.FromSlogHandler(
+		slog.NewJSONHandler(secrets.Into("the operator's log"), &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // keepMetrics searches the metrics of both, which share a registry in these tests.

@@ -35,9 +35,14 @@ type rightsAccount struct {
 func newRightsAccount(t *testing.T, c client.Client, id string, mode v1alpha1.WorkloadIdentityMode) *rightsAccount {
 	t.Helper()
 	a := &rightsAccount{id: id, provider: account(t, c, id)}
-	a.agent = httptest.NewServer(world.Proxy.PodIdentity(world.VerifyPod(awsproxy.EKSCluster{Account: id, Region: stack.Region, Name: stack.ClusterName})))
+	a.agent = httptest.NewServer(
+		world.Proxy.PodIdentity(world.VerifyPod(
+			awsproxy.EKSCluster{Account: id, Region: stack.Region, Name: stack.ClusterName})))
 	t.Cleanup(a.agent.Close)
-	a.give(t, c, v1alpha1.WorkloadIdentity{Mode: mode, ClusterName: stack.ClusterName, OIDCProviderARN: stack.OIDCProviderARN(id)})
+	a.give(t, c, v1alpha1.WorkloadIdentity{
+		Mode: mode, ClusterName: stack.ClusterName,
+		OIDCProviderARN: stack.OIDCProviderARN(id),
+	})
 	return a
 }
 
@@ -46,7 +51,10 @@ func newRightsAccount(t *testing.T, c client.Client, id string, mode v1alpha1.Wo
 func newTargetAccount(t *testing.T, c client.Client, id string, cluster *rightsAccount) *rightsAccount {
 	t.Helper()
 	a := &rightsAccount{id: id, provider: account(t, c, id), agent: cluster.agent}
-	a.give(t, c, v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterProviderRef: &v1alpha1.LocalRef{Name: cluster.provider.Name}})
+	a.give(t, c, v1alpha1.WorkloadIdentity{
+		Mode:               v1alpha1.WorkloadIdentityPodIdentity,
+		ClusterProviderRef: &v1alpha1.LocalRef{Name: cluster.provider.Name},
+	})
 	return a
 }
 
@@ -77,7 +85,8 @@ func (a *rightsAccount) eks() *eks.Client { return eks.NewFromConfig(a.outside()
 // roles returns the names of a namespace's roles.
 func (a *rightsAccount) roles(t *testing.T, namespace string) (names []string) {
 	t.Helper()
-	out, err := a.iam().ListRoles(t.Context(), &iam.ListRolesInput{PathPrefix: aws.String("/portico/" + namespace + "/")})
+	out, err := a.iam().ListRoles(
+		t.Context(), &iam.ListRolesInput{PathPrefix: aws.String("/portico/" + namespace + "/")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +99,9 @@ func (a *rightsAccount) roles(t *testing.T, namespace string) (names []string) {
 // associations returns the Pod Identity associations of a namespace.
 func (a *rightsAccount) associations(t *testing.T, namespace string) []ekstypes.PodIdentityAssociationSummary {
 	t.Helper()
-	out, err := a.eks().ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(stack.ClusterName), Namespace: &namespace})
+	out, err := a.eks().ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{
+		ClusterName: aws.String(stack.ClusterName), Namespace: &namespace,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,18 +113,23 @@ func (a *rightsAccount) associations(t *testing.T, namespace string) []ekstypes.
 func (a *rightsAccount) pod(t *testing.T, c client.Client, pod *corev1.Pod) aws.Config {
 	t.Helper()
 	found := &corev1.ServiceAccount{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: pod.Namespace, Name: pod.Spec.ServiceAccountName}, found); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: pod.Namespace, Name: pod.Spec.ServiceAccountName},
+		found); err != nil {
 		t.Fatal(err)
 	}
 	role := found.Annotations[v1alpha1.AnnotationRoleARN]
 	audience, file := stack.PodIdentityAudience, filepath.Join(t.TempDir(), "token")
 	set := map[string]string{
-		"AWS_ACCESS_KEY_ID": "", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": file + "-none", "AWS_SHARED_CREDENTIALS_FILE": file + "-none",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "",
-		"AWS_ROLE_ARN": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "", "AWS_ENDPOINT_URL_STS": a.workload.URL,
+		"AWS_ACCESS_KEY_ID": "", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": file + "-none",
+		"AWS_SHARED_CREDENTIALS_FILE": file + "-none",
+		"AWS_EC2_METADATA_DISABLED":   "true", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "",
+		"AWS_ROLE_ARN":                           "", "AWS_WEB_IDENTITY_TOKEN_FILE": "",
+		"AWS_ENDPOINT_URL_STS": a.workload.URL,
 	}
 	if role == "" {
-		set["AWS_CONTAINER_CREDENTIALS_FULL_URI"], set["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = a.agent.URL+"/v1/credentials", file
+		set["AWS_CONTAINER_CREDENTIALS_FULL_URI"], set["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = a.agent.URL+
+			"/v1/credentials", file
 	} else {
 		audience = stack.WebIdentityAudience
 		set["AWS_ROLE_ARN"], set["AWS_WEB_IDENTITY_TOKEN_FILE"] = role, file
@@ -128,7 +144,8 @@ func (a *rightsAccount) pod(t *testing.T, c client.Client, pod *corev1.Pod) aws.
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := sdk.LoadDefaultConfig(t.Context(), sdk.WithRegion(stack.Region), sdk.WithRetryMaxAttempts(2), sdk.WithBaseEndpoint(a.workload.URL), sdk.WithHTTPClient(a.workload.Client()))
+	cfg, err := sdk.LoadDefaultConfig(t.Context(), sdk.WithRegion(stack.Region), sdk.WithRetryMaxAttempts(2),
+		sdk.WithBaseEndpoint(a.workload.URL), sdk.WithHTTPClient(a.workload.Client()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +158,14 @@ func podOf(t *testing.T, c client.Client, app *v1alpha1.WebApp, not ...string) *
 	var found *corev1.Pod
 	await(t, "a Pod of "+app.Name, func() (bool, string) {
 		var all corev1.PodList
-		if err := c.List(t.Context(), &all, client.InNamespace(app.Namespace), client.MatchingLabels{v1alpha1.LabelWebApp: app.Name}); err != nil {
+		if err := c.List(t.Context(), &all, client.InNamespace(app.Namespace), client.MatchingLabels{
+			v1alpha1.LabelWebApp: app.Name,
+		}); err != nil {
 			return false, err.Error()
 		}
 		for i := range all.Items {
-			if p := &all.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil && !slices.Contains(not, string(p.UID)) {
+			if p := &all.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil &&
+				!slices.Contains(not, string(p.UID)) {
 				found = p
 			}
 		}

@@ -40,7 +40,9 @@ func podOfAppIn(t *testing.T, ns, app string, marked bool) *corev1.Pod {
 			Labels: map[string]string{v1alpha1.LabelWebApp: app},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{
-			Name: "app", Image: "registry.example.com/shop:1.0.0", Env: []corev1.EnvVar{{Name: "PASSWORD", Value: "s3cret"}},
+			Name: "app", Image: "registry.example.com/shop:1.0.0", Env: []corev1.EnvVar{
+				{Name: "PASSWORD", Value: "s3cret"},
+			},
 		}}},
 	}
 	if marked {
@@ -77,7 +79,8 @@ func TestWhoSeesPodsAndLogs(t *testing.T) {
 		t.Errorf("Pods %+v", got)
 	}
 	changes, _ := sub.Take()
-	if want := (cluster.Change{Kind: "webapps", Namespace: "payments", Name: name, Pods: true}); !slices.Contains(changes, want) {
+	if want := (cluster.Change{Kind: "webapps", Namespace: "payments", Name: name, Pods: true}); !slices.Contains(
+		changes, want) {
 		t.Errorf("subscribers were told %v", changes)
 	}
 	q := cluster.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 50}
@@ -161,9 +164,11 @@ func TestTheImpersonatorReadsLogsAndNothingMoreOfPods(t *testing.T) {
 		_, event := core.Events("payments").Get(t.Context(), "x", metav1.GetOptions{})
 		_, events := core.Events("payments").List(t.Context(), metav1.ListOptions{})
 		remove := core.Pods("payments").Delete(t.Context(), "x", metav1.DeleteOptions{})
-		exec := core.RESTClient().Post().Namespace("payments").Resource("pods").Name("x").SubResource("exec").Do(t.Context()).Error()
+		exec := core.RESTClient().Post().Namespace("payments").Resource("pods").Name("x").SubResource("exec").Do(
+			t.Context()).Error()
 		for what, err := range map[string]error{
-			"gets a Pod": get, "lists Pods": list, "gets a Secret": secret, "gets an event": event, "lists events": events, "deletes a Pod": remove, "executes": exec,
+			"gets a Pod": get, "lists Pods": list, "gets a Secret": secret, "gets an event": event,
+			"lists events": events, "deletes a Pod": remove, "executes": exec,
 		} {
 			if !apierrors.IsForbidden(err) {
 				t.Errorf("%s it %s: %v", who, what, err)
@@ -174,7 +179,8 @@ func TestTheImpersonatorReadsLogsAndNothingMoreOfPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.CoreV1().Pods("payments").GetLogs("x", &corev1.PodLogOptions{}).DoRaw(t.Context()); !apierrors.IsForbidden(err) {
+	if _, err := k.CoreV1().Pods("payments").GetLogs("x", &corev1.PodLogOptions{}).DoRaw(
+		t.Context()); !apierrors.IsForbidden(err) {
 		t.Errorf("the impersonator reads logs as itself: %v", err)
 	}
 }

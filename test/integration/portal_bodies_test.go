@@ -46,7 +46,9 @@ func manyOf(n int, item any) []any {
 func appBody(name string, more map[string]any) map[string]any {
 	spec := map[string]any{"image": "ghcr.io/shop/web:1", "port": 8080}
 	maps.Copy(spec, more)
-	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": map[string]any{"name": name}, "spec": spec}
+	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "WebApp", "metadata": map[string]any{
+		"name": name,
+	}, "spec": spec}
 }
 
 // costlyBodies returns large invalid bodies: the API server searches for every error, which takes it seconds for 60 kB
@@ -60,9 +62,10 @@ func costlyBodies() map[string]map[string]any {
 	labelled := appBody("costly", nil)
 	labelled["metadata"].(map[string]any)["labels"] = labels
 	return map[string]map[string]any{
-		"60 kB of env without names":   appBody("costly", map[string]any{"env": manyOf(20_000, map[string]any{})}),
-		"1 MiB of env without names":   appBody("costly", map[string]any{"env": manyOf(340_000, map[string]any{})}),
-		"1 MiB of one name":            appBody("costly", map[string]any{"env": manyOf(60_000, map[string]any{"name": "A"})}),
+		"60 kB of env without names": appBody("costly", map[string]any{"env": manyOf(20_000, map[string]any{})}),
+		"1 MiB of env without names": appBody("costly", map[string]any{"env": manyOf(340_000, map[string]any{})}),
+		"1 MiB of one name": appBody(
+			"costly", map[string]any{"env": manyOf(60_000, map[string]any{"name": "A"})}),
 		"1 MiB of arguments":           appBody("costly", map[string]any{"args": manyOf(250_000, "x")}),
 		"20,000 fields that are not":   appBody("costly", fields),
 		"20,000 labels":                labelled,
@@ -89,15 +92,18 @@ func TestACostlyBodyDoesNotReachTheAPIServer(t *testing.T) {
 		named["spec"] = body["spec"]
 		maps.Copy(named["metadata"].(map[string]any), meta)
 		for way, send := range map[string]func() answer{
-			"created":         func() answer { return p.call(t, token, "POST", path, body) },
-			"tried":           func() answer { return p.call(t, token, "POST", path+"?dryRun=All", body) },
-			"created by name": func() answer { return p.call(t, token, "PUT", path+"/costly", body, "If-None-Match", "*") },
-			"replaced":        func() answer { return p.call(t, token, "PUT", path+"/"+name, named, match...) },
+			"created": func() answer { return p.call(t, token, "POST", path, body) },
+			"tried":   func() answer { return p.call(t, token, "POST", path+"?dryRun=All", body) },
+			"created by name": func() answer {
+				return p.call(t, token, "PUT", path+"/costly", body, "If-None-Match", "*")
+			},
+			"replaced": func() answer { return p.call(t, token, "PUT", path+"/"+name, named, match...) },
 			"patched": func() answer {
 				return p.call(t, token, "PATCH", path+"/"+name, patch, append(match, "Content-Type", mergePatch)...)
 			},
 			"patched to be seen": func() answer {
-				return p.call(t, token, "PATCH", path+"/"+name+"?dryRun=All", patch, append(match, "Content-Type", mergePatch)...)
+				return p.call(t, token, "PATCH", path+"/"+name+"?dryRun=All", patch,
+					append(match, "Content-Type", mergePatch)...)
 			},
 		} {
 			p.calls.take()
@@ -114,6 +120,7 @@ func TestACostlyBodyDoesNotReachTheAPIServer(t *testing.T) {
 		}
 	}
 	t.Logf("%d bodies: %.2f s of the API server's CPU for all", sent, cpuOfServer(t)-before)
-	p.call(t, token, "PATCH", path+"/"+name, map[string]any{"spec": map[string]any{"env": []any{map[string]any{"name": "A", "value": "b"}}}},
+	p.call(t, token, "PATCH", path+"/"+name,
+		map[string]any{"spec": map[string]any{"env": []any{map[string]any{"name": "A", "value": "b"}}}},
 		append(match, "Content-Type", mergePatch)...).want(t, http.StatusOK)
 }

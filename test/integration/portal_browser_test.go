@@ -57,7 +57,10 @@ func (r *replica) signIn(t *testing.T, issuer *oidctest.Provider, claims oidctes
 func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	issuer, keys := oidctest.New(t), sessionKeys(t)
 	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
-	in := one.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "name": "Payments", "groups": []string{"team-payments"}}).
+	in := one.signIn(t, issuer, oidctest.Claims{
+		"preferred_username": "payments-dev", "name": "Payments",
+		"groups": []string{"team-payments"},
+	}).
 		want(t, http.StatusSeeOther)
 	if got := in.header.Get("Location"); got != "/teams/payments" {
 		t.Errorf("back to %q", got)
@@ -77,7 +80,10 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	// The REST API does not accept a cookie.
 	one.visit(t, "GET", "/api/v1/me", session).want(t, http.StatusUnauthorized)
 
-	for path, method := range map[string]string{"/auth/logout": "GET", "/teams/payments/catalog": "PUT", "/healthz": "PUT"} {
+	for path, method := range map[string]string{
+		"/auth/logout": "GET", "/teams/payments/catalog": "PUT",
+		"/healthz": "PUT",
+	} {
 		want := map[string]string{"GET": "POST", "PUT": "GET"}[method]
 		no := one.visit(t, method, path, session, "Origin", one.url).want(t, http.StatusMethodNotAllowed)
 		if got := no.header.Get("Allow"); got != want {
@@ -85,7 +91,8 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/teams/payments", "/teams/payments/live", "/healthz", "/api/docs"} {
-		if got := one.visit(t, "HEAD", path, session).want(t, http.StatusOK); got.raw != "" || got.header.Get("Content-Type") == "" {
+		if got := one.visit(t, "HEAD", path, session).want(t, http.StatusOK); got.raw != "" ||
+			got.header.Get("Content-Type") == "" {
 			t.Errorf("HEAD %s: %q, %v", path, got.raw, got.header)
 		}
 	}
@@ -116,11 +123,16 @@ func TestTheProviderSignsOutEverywhere(t *testing.T) {
 	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
 	for _, bySession := range []bool{true, false} {
 		sub, sid := rand.Text(), rand.Text() // no earlier sign-out exists for them
-		in := one.signIn(t, issuer, oidctest.Claims{"sub": sub, "sid": sid, "preferred_username": "payments-dev", "groups": []string{"team-payments"}}).
+		in := one.signIn(t, issuer, oidctest.Claims{
+			"sub": sub, "sid": sid, "preferred_username": "payments-dev",
+			"groups": []string{"team-payments"},
+		}).
 			want(t, http.StatusSeeOther)
 		session := map[string]string{"__Host-portico": in.session()}
 		other.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
-		claims := oidctest.Claims{"sub": sub, "aud": stack.PortalClient, "events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}
+		claims := oidctest.Claims{"sub": sub, "aud": stack.PortalClient, "events": map[string]any{
+			"http://schemas.openid.net/event/backchannel-logout": map[string]any{},
+		}}
 		if bySession {
 			claims["sub"], claims["sid"] = nil, sid
 		}

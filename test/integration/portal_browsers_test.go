@@ -49,15 +49,19 @@ func newBrowser(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	b := &browser{t: t}
-	b.client = &http.Client{Jar: secureJar{kept}, Timeout: patience, Transport: secrets.Transport(http.DefaultTransport), CheckRedirect: func(r *http.Request, before []*http.Request) error {
-		if len(before) > 12 {
-			return errors.New("redirected round and round")
-		}
-		if r.URL.Query().Get("prompt") == "none" {
-			b.silently++
-		}
-		return nil
-	}}
+	b.client = &http.Client{
+		Jar: secureJar{kept}, Timeout: patience,
+		Transport: secrets.Transport(http.DefaultTransport),
+		CheckRedirect: func(r *http.Request, before []*http.Request) error {
+			if len(before) > 12 {
+				return errors.New("redirected round and round")
+			}
+			if r.URL.Query().Get("prompt") == "none" {
+				b.silently++
+			}
+			return nil
+		},
+	}
 	return b
 }
 
@@ -120,7 +124,8 @@ func (b *browser) shows(r *http.Request, page string) {
 // user and client, so that each browser invalidates the other's again and again.
 func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	p := startPortalAt(t, strings.TrimPrefix(world.PortalURL, "http://"), "", sessionKeys(t), func(parts *portal.Parts) { parts.Clock = clock })
+	p := startPortalAt(t, strings.TrimPrefix(world.PortalURL, "http://"), "", sessionKeys(t),
+		func(parts *portal.Parts) { parts.Clock = clock })
 	one, other := newBrowser(t), newBrowser(t)
 	one.signIn(p.url, "payments-dev")
 	other.signIn(p.url, "payments-dev")
@@ -128,8 +133,10 @@ func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 		clock.SetTime(clock.Now().Add(5*time.Minute + time.Second))
 		for _, b := range []*browser{one, other} {
 			before := b.silently
-			if _, got := b.open(p.url+"/teams/payments/live", "Accept", "text/event-stream"); got.status == http.StatusUnauthorized {
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/teams/payments?q=x", http.NoBody)
+			if _, got := b.open(p.url+"/teams/payments/live", "Accept",
+				"text/event-stream"); got.status == http.StatusUnauthorized {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/teams/payments?q=x",
+					http.NoBody)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,13 +145,15 @@ func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 					t.Errorf("round %d: a stream is refused, and then the page is not", round)
 				}
 			}
-			if _, got := b.open(p.url+"/teams/payments/live", "Accept", "text/event-stream"); got.status != http.StatusOK {
+			if _, got := b.open(p.url+"/teams/payments/live", "Accept",
+				"text/event-stream"); got.status != http.StatusOK {
 				t.Errorf("round %d: the stream is answered %d", round, got.status)
 			}
 		}
 	}
 	if one.silently+other.silently < 4 {
-		t.Errorf("the browsers were renewed silently %d and %d times: Dex does not do any more what this test is about", one.silently, other.silently)
+		t.Errorf("the browsers were renewed silently %d and %d times: Dex does not do any more what this test is about",
+			one.silently, other.silently)
 	}
 	if strings.Contains(p.log.String(), "sign-in failed") {
 		t.Errorf("a sign-in failed: %s", p.log.String())

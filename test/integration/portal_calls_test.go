@@ -79,7 +79,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	}
 	create(t, admin(t), binding)
 	discard(t, binding)
-	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": group, "groups": []string{group}}).want(t, http.StatusSeeOther)
+	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": group, "groups": []string{group}}).want(
+		t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	page := "/teams/payments/s3buckets/" + name
 	await(t, "the bucket in the portal's cache", func() (bool, string) {
@@ -96,10 +97,14 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		got := p.visit(t, http.MethodGet, pod, session)
 		return got.status == http.StatusOK, got.raw
 	})
-	if lists := slices.DeleteFunc(p.calls.take(), func(c call) bool { return path.Base(c.path) != "events" || c.isWatch() }); len(lists) > 0 {
+	if lists := slices.DeleteFunc(p.calls.take(), func(c call) bool {
+		return path.Base(c.path) != "events" || c.isWatch()
+	}); len(lists) > 0 {
 		t.Errorf("the first page of a Pod asks for %v", lists)
 	}
-	boss := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{"platform-admins"}}).want(t, http.StatusSeeOther)
+	boss := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{
+		"platform-admins",
+	}}).want(t, http.StatusSeeOther)
 	overseer := map[string]string{"__Host-portico": boss.session()}
 	// These are the access reviews of a page in addition to those of the pages before it, which are cached for
 	// accessTTL; the list has been requested above.
@@ -144,7 +149,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 				}
 				// The Lease has the operator's address, and the impersonator's token is renewed every eight minutes; no
 				// page causes these requests.
-				return c.isReview() || c.isWatch() || path.Base(c.path) == "portico-operator" || strings.HasSuffix(c.path, "/portico-impersonator/token")
+				return c.isReview() || c.isWatch() || path.Base(c.path) == "portico-operator" ||
+					strings.HasSuffix(c.path, "/portico-impersonator/token")
 			})
 			if len(others) > 0 {
 				t.Errorf("it asks Kubernetes for %v", others)

@@ -125,7 +125,8 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 		t.Errorf("update of an old version: %v, want a ChangedError", err)
 	}
 	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
-	if _, err := c.Delete(t.Context(), payer, ref, cluster.Seen{UID: "another-uid"}, false); !apierrors.IsConflict(err) {
+	if _, err := c.Delete(t.Context(), payer, ref, cluster.Seen{UID: "another-uid"}, false); !apierrors.IsConflict(
+		err) {
 		t.Errorf("delete of another UID: %v, want a conflict", err)
 	}
 }
@@ -141,13 +142,15 @@ func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
 	}
 	// A colleague changes the spec and an annotation; the cache may still be stale.
 	platform, live := admin(t), newBucket("payments", obj.GetName())
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"colleague":"1"}},"spec":{"versioning":"Enabled"}}`))
+	patch := client.RawPatch(types.MergePatchType,
+		[]byte(`{"metadata":{"annotations":{"colleague":"1"}},"spec":{"versioning":"Enabled"}}`))
 	if err := platform.Patch(t.Context(), live, patch); err != nil {
 		t.Fatal(err)
 	}
 	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
 	yes := "true"
-	if _, err := c.Annotate(t.Context(), searcher, ref, map[string]*string{"portico.dev/paused": &yes}); !isForbidden(err) {
+	if _, err := c.Annotate(t.Context(), searcher, ref, map[string]*string{"portico.dev/paused": &yes}); !isForbidden(
+		err) {
 		t.Errorf("by an outsider: %v, want forbidden", err)
 	}
 	for want, value := range map[string]*string{"true": &yes, "": nil} {
@@ -156,13 +159,16 @@ func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		versioning, _, _ := unstructured.NestedString(got.Object, "spec", "versioning")
-		if a := got.GetAnnotations(); a["portico.dev/paused"] != want || a["colleague"] != "1" || versioning != "Enabled" ||
+		if a := got.GetAnnotations(); a["portico.dev/paused"] != want || a["colleague"] != "1" ||
+			versioning != "Enabled" ||
 			a["portico.dev/requested-by"] != payer.Username {
 			t.Errorf("annotations %v, versioning %q; want paused %q", a, versioning, want)
 		}
 	}
 	ref.Name = unique("none")
-	if _, err := c.Annotate(t.Context(), payer, ref, map[string]*string{"portico.dev/paused": &yes}); !apierrors.IsNotFound(err) {
+	if _, err := c.Annotate(t.Context(), payer, ref, map[string]*string{
+		"portico.dev/paused": &yes,
+	}); !apierrors.IsNotFound(err) {
 		t.Errorf("of nothing: %v, want not found", err)
 	}
 }
@@ -185,7 +191,9 @@ func TestClusterTellsSubscribers(t *testing.T) {
 	waitForChange(t, sub, want)
 	waitForChange(t, idle, want) // subscribers are notified one by one, in no order
 	list, err := c.List(t.Context(), payer, k, "")
-	if err != nil || !slices.ContainsFunc(list, func(o *unstructured.Unstructured) bool { return o.GetName() == name }) {
+	if err != nil || !slices.ContainsFunc(list, func(o *unstructured.Unstructured) bool {
+		return o.GetName() == name
+	}) {
 		t.Errorf("the list over all namespaces lacks the bucket (%v)", err)
 	}
 }
@@ -221,7 +229,8 @@ func TestClusterOffersProvidersOfTheNamespace(t *testing.T) {
 		t.Errorf("providers of a namespace that none selects: %v, %v", got, err)
 	}
 	spaces, err := c.Namespaces(t.Context(), payer)
-	spaces = slices.DeleteFunc(spaces, func(ns string) bool { return strings.HasPrefix(ns, "team-") }) // other tests bind users there
+	// other tests bind users there
+	spaces = slices.DeleteFunc(spaces, func(ns string) bool { return strings.HasPrefix(ns, "team-") })
 	if err != nil || !slices.Equal(spaces, []string{"payments"}) {
 		t.Errorf("namespaces of payments-dev: %v, %v", spaces, err)
 	}
@@ -237,7 +246,8 @@ func TestRevocationReachesOtherReplicas(t *testing.T) {
 	now := time.Now()
 	user := fmt.Sprintf("%x", unique("user"))
 	session := auth.SessionRef{ID: unique("0123456789abcdef"), User: user, Began: now.Add(-time.Hour)}
-	neighbour := auth.SessionRef{ID: unique("neighbour"), User: "0" + user, Began: now.Add(-time.Hour)} // in the same list
+	// in the same list
+	neighbour := auth.SessionRef{ID: unique("neighbour"), User: "0" + user, Began: now.Add(-time.Hour)}
 	revoke := func(s auth.SessionRef) {
 		t.Helper()
 		if err := one.Revocations().Revoke(t.Context(), s); err != nil {
@@ -251,14 +261,18 @@ func TestRevocationReachesOtherReplicas(t *testing.T) {
 	if !one.Revocations().Revoked(session) {
 		t.Error("not revoked where it was done")
 	}
-	await(t, "the other replica", func() (bool, string) { return other.Revocations().Revoked(session), "still good there" })
+	await(t, "the other replica", func() (bool, string) {
+		return other.Revocations().Revoked(session), "still good there"
+	})
 
 	ended := auth.SessionRef{ID: unique("ended"), User: user, Began: now.Add(-auth.LongestSession - time.Hour)}
 	revoke(ended)
 	next := auth.SessionRef{ID: unique("next"), User: user, Began: now}
 	kept := func() (ended, session bool, ofUser int) {
 		var list corev1.SecretList
-		if err := admin(t).List(t.Context(), &list, client.InNamespace(stack.Namespace), client.MatchingLabels{"app.kubernetes.io/component": "portal"}); err != nil {
+		if err := admin(t).List(t.Context(), &list, client.InNamespace(stack.Namespace), client.MatchingLabels{
+			"app.kubernetes.io/component": "portal",
+		}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range list.Items {
@@ -284,7 +298,9 @@ func TestRevocationReachesOtherReplicas(t *testing.T) {
 	for n := range 40 {
 		revoke(auth.SessionRef{ID: fmt.Sprint(unique("again"), n), User: user, Began: now})
 	}
-	await(t, "the other replica to know of the flood", func() (bool, string) { return other.Revocations().Revoked(older), "an older session is good there" })
+	await(t, "the other replica to know of the flood", func() (bool, string) {
+		return other.Revocations().Revoked(older), "an older session is good there"
+	})
 	if _, _, n := kept(); n > 20 || !other.Revocations().Revoked(session) || !one.Revocations().Revoked(older) {
 		t.Errorf("%d keys of one user", n)
 	}

@@ -222,7 +222,9 @@ func (r *replica) off(t *testing.T) []provoked {
 // busy provokes the responses of a portal that limits requests, and of one that cannot reach Kubernetes.
 func (r *replica) busy(t *testing.T) []provoked {
 	t.Helper()
-	limited := startPortalOf(t, "", sessionKeys(t), func(p *portal.Parts) { p.Rate = limit.Rate{PerSecond: 0.01, Burst: 1} })
+	limited := startPortalOf(t, "", sessionKeys(t), func(p *portal.Parts) {
+		p.Rate = limit.Rate{PerSecond: 0.01, Burst: 1}
+	})
 	alone := startPortal(t, "", sessionKeys(t))
 	alone.calls.away.Store(true)
 	t.Cleanup(func() { alone.calls.away.Store(false) })
@@ -244,7 +246,8 @@ func serviceAccountToken(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := clients.CoreV1().ServiceAccounts("payments").CreateToken(t.Context(), "default", tokenRequest(), metav1.CreateOptions{})
+	got, err := clients.CoreV1().ServiceAccounts("payments").CreateToken(
+		t.Context(), "default", tokenRequest(), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

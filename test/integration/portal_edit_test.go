@@ -55,24 +55,29 @@ func TestRESTEditsABucket(t *testing.T) {
 	}
 	labels := map[string]any{"metadata": map[string]any{"labels": map[string]any{"old": nil}}}
 	third := patch("", labels, second.header.Get("ETag")).want(t, http.StatusOK) // a changed status does not matter
-	if nested(third.body, "metadata", "labels", "old") != nil || nested(third.body, "metadata", "labels", "team") != "a" {
+	if nested(third.body, "metadata", "labels", "old") != nil ||
+		nested(third.body, "metadata", "labels", "team") != "a" {
 		t.Errorf("labels %v", nested(third.body, "metadata", "labels"))
 	}
 	patch("", labels, first).want(t, http.StatusPreconditionFailed)
-	was := nested(patch("?dryRun=All", map[string]any{"spec": map[string]any{"versioning": "Suspended"}}, "*").want(t, http.StatusOK).body, "spec", "versioning")
+	was := nested(patch("?dryRun=All", map[string]any{"spec": map[string]any{"versioning": "Suspended"}}, "*").want(
+		t, http.StatusOK).body, "spec", "versioning")
 	is := nested(p.call(t, token, "GET", at, nil).want(t, http.StatusOK).body, "spec", "versioning")
 	if was != "Suspended" || is != "Enabled" {
 		t.Errorf("a dry run shows %v and leaves %v", was, is)
 	}
-	wrong := patch("", map[string]any{"spec": map[string]any{"versionning": "x"}}, "*").want(t, http.StatusUnprocessableEntity)
+	wrong := patch("", map[string]any{"spec": map[string]any{"versionning": "x"}}, "*").want(
+		t, http.StatusUnprocessableEntity)
 	if at, _ := wrong.location(); at != "body.spec.versionning" {
 		t.Errorf("a misspelt field is blamed on %q: %s", at, wrong.raw)
 	}
-	wrong = patch("", map[string]any{"spec": map[string]any{"bucketName": "Bad_Name"}}, "*").want(t, http.StatusUnprocessableEntity)
+	wrong = patch("", map[string]any{"spec": map[string]any{"bucketName": "Bad_Name"}}, "*").want(
+		t, http.StatusUnprocessableEntity)
 	if at, _ := wrong.location(); !strings.HasPrefix(at, "body.spec") {
 		t.Errorf("a bad name is blamed on %q: %s", at, wrong.raw)
 	}
-	p.call(t, userToken(t, "search-dev"), "PATCH", at, labels, "If-Match", "*", "Content-Type", mergePatch).want(t, http.StatusForbidden)
+	p.call(t, userToken(t, "search-dev"), "PATCH", at, labels, "If-Match", "*", "Content-Type", mergePatch).want(
+		t, http.StatusForbidden)
 }
 
 func TestRESTDoesNotTakeANamesakeForWhatWasRead(t *testing.T) {

@@ -41,7 +41,8 @@ func TestRequesterCannotBeForgedByAnyDoor(t *testing.T) {
 				return c.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.JSONPatchType, ops))
 			},
 			"apply": func(c client.Client) error {
-				return c.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.ApplyPatchType, apply), client.ForceOwnership, client.FieldOwner("forger"))
+				return c.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.ApplyPatchType, apply),
+					client.ForceOwnership, client.FieldOwner("forger"))
 			},
 			"status update": func(c client.Client) error {
 				forged := b.DeepCopy()
@@ -58,7 +59,8 @@ func TestRequesterCannotBeForgedByAnyDoor(t *testing.T) {
 				return c.Status().Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.JSONPatchType, ops))
 			},
 			"status apply": func(c client.Client) error {
-				return c.Status().Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.ApplyPatchType, apply), force...)
+				return c.Status().Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.ApplyPatchType, apply),
+					force...)
 			},
 		} {
 			t.Run(who.name+" by "+reason, func(t *testing.T) {

@@ -122,11 +122,14 @@ func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Par
 // startPortalAt starts a portal at the given address, because Dex redirects browsers to world.PortalURL only.
 func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*portal.Parts)) *replica {
 	t.Helper()
-	return startPortalBy(t, address, keyFile, func(cfg *auth.Config) { cfg.IssuerURL = cmp.Or(issuer, world.Issuer) }, change)
+	return startPortalBy(t, address, keyFile, func(cfg *auth.Config) { cfg.IssuerURL = cmp.Or(issuer, world.Issuer) },
+		change)
 }
 
 // startPortalBy starts a portal like startPortalAt, with changed settings for signing in.
-func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.Config), change func(*portal.Parts)) *replica {
+func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.Config),
+	change func(*portal.Parts),
+) *replica {
 	t.Helper()
 	r := &replica{log: &syncedBuffer{}, calls: &calls{}}
 	log := slog.New(slog.NewJSONHandler(io.MultiWriter(r.log, secrets.Into("the portal's log")), nil))
@@ -139,7 +142,9 @@ func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.C
 	r.url = "http://" + l.Addr().String()
 	cfg := auth.Config{
 		IssuerURL: world.Issuer, ClientID: stack.PortalClient, ClientSecret: stack.PortalSecret, PublicURL: r.url,
-		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{stack.Audience},
+		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{
+			stack.Audience,
+		},
 		CLIClientID: stack.CLIClient, CLIScopes: strings.Fields(stack.APIScopes + " offline_access"),
 	}
 	configure(&cfg)
@@ -152,7 +157,8 @@ func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.C
 		t.Fatal(err)
 	}
 	parts := portal.Parts{
-		Cluster: r.cluster, Provider: provider, Keys: keys, Life: auth.DefaultLife(), Pages: pages.New(r.cluster, pages.Reach{Portal: r.url}, log),
+		Cluster: r.cluster, Provider: provider, Keys: keys, Life: auth.DefaultLife(),
+		Pages:  pages.New(r.cluster, pages.Reach{Portal: r.url}, log),
 		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log,
 	}
 	change(&parts)
@@ -260,7 +266,9 @@ func bucketBody(name, bucketName string) map[string]any {
 	if bucketName != "" {
 		spec["bucketName"] = bucketName
 	}
-	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{"name": name}, "spec": spec}
+	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{
+		"name": name,
+	}, "spec": spec}
 }
 
 // newBucket returns a bucket with only the required fields.

@@ -37,13 +37,15 @@ func TestWhoHasAHostnameIsToldToThoseWhoMaySeeIt(t *testing.T) {
 	at := "/namespaces/payments/hostnames/check?hostname=" + hostname
 	for user, want := range map[string]string{"payments-dev": "", "viewer": "", "platform-admin": "search"} {
 		a := p.call(t, userToken(t, user), "GET", at, nil).want(t, http.StatusOK)
-		if a.body["state"] != "taken" || nested(a.body, "holder", "namespace") != want && (want != "" || a.body["holder"] != nil) || want == "" && strings.Contains(a.raw, "search") {
+		if a.body["state"] != "taken" || nested(a.body, "holder", "namespace") != want &&
+			(want != "" || a.body["holder"] != nil) || want == "" && strings.Contains(a.raw, "search") {
 			t.Errorf("%s is told %s", user, a.raw)
 		}
 	}
 	p.call(t, userToken(t, "search-dev"), "GET", at, nil).want(t, http.StatusForbidden)
 	p.call(t, userToken(t, "payments-dev"), "GET", "/domainclaims", nil).want(t, http.StatusForbidden)
-	if a := p.call(t, userToken(t, "platform-admin"), "GET", "/domainclaims?limit=500", nil).want(t, http.StatusOK); !strings.Contains(a.raw, hostname) {
+	if a := p.call(t, userToken(t, "platform-admin"), "GET", "/domainclaims?limit=500", nil).want(
+		t, http.StatusOK); !strings.Contains(a.raw, hostname) {
 		t.Errorf("an admin does not see the claim: %s", a.raw)
 	}
 }
@@ -53,11 +55,13 @@ func TestAdminPagesAreForAdmins(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	for group, status := range map[string]int{"team-payments": http.StatusForbidden, "platform-admins": http.StatusOK} {
-		in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "somebody", "groups": []string{group}}).want(t, http.StatusSeeOther)
+		in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "somebody", "groups": []string{group}}).want(
+			t, http.StatusSeeOther)
 		session := map[string]string{"__Host-portico": in.session()}
 		for _, path := range []string{"/admin", "/admin/claims", "/admin/grants"} {
 			a := p.visit(t, "GET", path, session).want(t, status)
-			if shown := strings.Contains(a.raw, hostname); shown != (status == http.StatusOK && path == "/admin/claims") {
+			if shown := strings.Contains(a.raw, hostname); shown != (status == http.StatusOK &&
+				path == "/admin/claims") {
 				t.Errorf("%s shows the claim to %s: %v", path, group, shown)
 			}
 		}

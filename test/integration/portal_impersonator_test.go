@@ -105,11 +105,13 @@ func deedsOf(t *testing.T, groups []string, resource, verb, namespace string) []
 		at = "/apis/portico.dev/v1alpha1/" + resource
 	}
 	switch {
-	case on == "impersonate" && slices.Equal(groups, []string{"authentication.k8s.io"}) && verb == "impersonate:user-info":
+	case on == "impersonate" && slices.Equal(groups, []string{"authentication.k8s.io"}) &&
+		verb == "impersonate:user-info":
 		return nil
 	case slices.Equal(groups, []string{""}) && resource == "pods/log" && on == "impersonate-on" && does == "get":
 		return []deed{{"GET", "/api/v1/namespaces/" + namespace + "/pods/some/log", ""}}
-	case slices.Equal(groups, []string{"metrics.k8s.io"}) && resource == "pods" && on == "impersonate-on" && does == "get":
+	case slices.Equal(groups, []string{"metrics.k8s.io"}) && resource == "pods" && on == "impersonate-on" &&
+		does == "get":
 		return []deed{{"GET", "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods/some", ""}}
 	case !slices.Equal(groups, []string{"portico.dev"}) || on != "impersonate-on":
 	case does == "create":
@@ -166,7 +168,8 @@ func identitiesOfTheSystem(t *testing.T, k kubernetes.Interface) []pretended {
 		case rbacv1.UserKind:
 			all = append(all, pretended{user: s.Name})
 		case rbacv1.GroupKind:
-			all = append(all, pretended{user: "oidc:x", groups: []string{s.Name}}, pretended{user: s.Name, groups: []string{s.Name}})
+			all = append(all, pretended{user: "oidc:x", groups: []string{s.Name}},
+				pretended{user: s.Name, groups: []string{s.Name}})
 		default:
 			all = append(all, pretended{user: "system:serviceaccount:" + s.Namespace + ":" + s.Name})
 		}
@@ -179,11 +182,15 @@ func identitiesOfTheSystem(t *testing.T, k kubernetes.Interface) []pretended {
 func reads() []deed {
 	var out []deed
 	for _, path := range []string{
-		"/api/v1/secrets", "/api/v1/namespaces/payments/secrets", "/api/v1/namespaces/payments/secrets/x", "/api/v1/configmaps",
-		"/api/v1/namespaces/kube-system/configmaps", "/api/v1/events", "/api/v1/namespaces/payments/events", "/api/v1/pods", "/api/v1/nodes",
+		"/api/v1/secrets", "/api/v1/namespaces/payments/secrets", "/api/v1/namespaces/payments/secrets/x",
+		"/api/v1/configmaps",
+		"/api/v1/namespaces/kube-system/configmaps", "/api/v1/events", "/api/v1/namespaces/payments/events",
+		"/api/v1/pods", "/api/v1/nodes",
 		"/apis/metrics.k8s.io/v1beta1/pods", "/apis/metrics.k8s.io/v1beta1/namespaces/payments/pods",
-		"/apis/portico.dev/v1alpha1/s3buckets", "/apis/portico.dev/v1alpha1/awsproviders", "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/some",
-		"/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/some/status", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "/version", "/metrics",
+		"/apis/portico.dev/v1alpha1/s3buckets", "/apis/portico.dev/v1alpha1/awsproviders",
+		"/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/some",
+		"/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/some/status",
+		"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "/version", "/metrics",
 	} {
 		out = append(out, deed{"GET", path, ""}, deed{"GET", path + "?watch=true&timeoutSeconds=1", ""})
 		if !strings.HasSuffix(path, "/s3buckets/some") {
@@ -229,7 +236,8 @@ func TestTheImpersonatorIsNobodyOfTheSystem(t *testing.T) {
 	for _, as := range []pretended{developer, {user: letIn(t, k)}} { // these can make the requests refused above
 		for _, d := range granted(t, k, "payments") {
 			status := th.try(t, as, d)
-			theirs := strings.Contains(d.path, "/namespaces/") && !strings.Contains(d.path, "/hostnamegrants") && !strings.Contains(d.path, "/poolgateways")
+			theirs := strings.Contains(d.path, "/namespaces/") && !strings.Contains(d.path, "/hostnamegrants") &&
+				!strings.Contains(d.path, "/poolgateways")
 			if strings.HasPrefix(as.user, "system:serviceaccount:") && strings.Contains(d.path, "/metrics.k8s.io/") {
 				theirs = false // only pages show usage, and only people use them
 			}
@@ -245,7 +253,8 @@ func letIn(t *testing.T, k kubernetes.Interface) string {
 	t.Helper()
 	name := unique("ci")
 	var bind rbacv1.RoleBinding
-	manifest := `{metadata: {name: ` + name + `}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: portico-developer},
+	manifest := `{metadata: {name: ` +
+		name + `}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: portico-developer},
 subjects: [{kind: ServiceAccount, name: ` + name + `, namespace: payments}]}`
 	if err := yaml.Unmarshal([]byte(manifest), &bind); err != nil {
 		t.Fatal(err)
@@ -256,7 +265,8 @@ subjects: [{kind: ServiceAccount, name: ` + name + `, namespace: payments}]}`
 	user := "system:serviceaccount:payments:" + name
 	th := newThief(t)
 	await(t, "the binding to count", func() (bool, string) {
-		status := th.try(t, pretended{user: user}, deed{"DELETE", "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/some", ""})
+		status := th.try(t, pretended{user: user},
+			deed{"DELETE", "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/some", ""})
 		return status == http.StatusNotFound, fmt.Sprint(status)
 	})
 	return user

@@ -38,7 +38,8 @@ func TestEveryKindIsRequestedOverREST(t *testing.T) {
 		}
 		if s.stateful {
 			a := p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusForbidden)
-			if !strings.Contains(a.raw, "portico.dev/confirm-deletion="+name) || !strings.Contains(a.raw, "confirm="+name) {
+			if !strings.Contains(a.raw, "portico.dev/confirm-deletion="+name) ||
+				!strings.Contains(a.raw, "confirm="+name) {
 				t.Errorf("a deletion that nobody confirmed: %s", a.raw)
 			}
 			p.call(t, token, "DELETE", base+"/"+name+"?confirm=another", nil).want(t, http.StatusUnprocessableEntity)

@@ -29,7 +29,9 @@ func (c *calls) of(resource string) (n int) {
 func TestMadeUpAddressesAskNobody(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))
-	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
+	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{
+		"team-payments",
+	}}).want(t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	told := func(team string) string {
 		a := p.visit(t, "GET", "/teams/"+team, session).want(t, http.StatusForbidden)
@@ -77,9 +79,13 @@ func TestMadeUpAddressesAskNobody(t *testing.T) {
 
 func TestPagesAreLimitedByUser(t *testing.T) {
 	issuer := oidctest.New(t)
-	p := startPortalOf(t, issuer.URL, sessionKeys(t), func(p *portal.Parts) { p.Rate = limit.Rate{PerSecond: 0.001, Burst: 3} })
+	p := startPortalOf(t, issuer.URL, sessionKeys(t), func(p *portal.Parts) {
+		p.Rate = limit.Rate{PerSecond: 0.001, Burst: 3}
+	})
 	session := func(user string) map[string]string {
-		in := p.signIn(t, issuer, oidctest.Claims{"sub": user, "preferred_username": user, "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
+		in := p.signIn(t, issuer, oidctest.Claims{"sub": user, "preferred_username": user, "groups": []string{
+			"team-payments",
+		}}).want(t, http.StatusSeeOther)
 		return map[string]string{"__Host-portico": in.session()}
 	}
 	one, other := session("payments-dev"), session("payments-other")
@@ -87,10 +93,12 @@ func TestPagesAreLimitedByUser(t *testing.T) {
 		p.visit(t, "GET", "/teams/payments/catalog", one).want(t, http.StatusOK)
 	}
 	no := p.visit(t, "GET", "/teams/payments/catalog", one).want(t, http.StatusTooManyRequests)
-	if no.header.Get("Retry-After") == "" || !strings.Contains(no.raw, "Too many requests at once") || !strings.Contains(no.raw, "<html") {
+	if no.header.Get("Retry-After") == "" || !strings.Contains(no.raw, "Too many requests at once") ||
+		!strings.Contains(no.raw, "<html") {
 		t.Errorf("the page does not say what is wrong: %v %s", no.header, no.raw)
 	}
-	if no := p.visit(t, "GET", "/teams/payments/catalog", one, "HX-Request", "true").want(t, 429); strings.Contains(no.raw, "<html") {
+	if no := p.visit(t, "GET", "/teams/payments/catalog", one, "HX-Request", "true").want(t, 429); strings.Contains(
+		no.raw, "<html") {
 		t.Errorf("a script gets a page: %s", no.raw)
 	}
 	p.visit(t, "GET", "/teams/payments/catalog", other).want(t, http.StatusOK)

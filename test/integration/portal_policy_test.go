@@ -116,8 +116,13 @@ func TestPagesShowARequesterByIAM(t *testing.T) {
 	})
 	issuer := oidctest.New(t)
 	r := startPortal(t, issuer.URL, sessionKeys(t))
-	in := r.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})
-	for _, path := range []string{"/teams/payments?q=Developers+" + b.Name, "/teams/payments/s3buckets/" + b.Name, "/teams/payments/about"} {
+	in := r.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{
+		"team-payments",
+	}})
+	for _, path := range []string{
+		"/teams/payments?q=Developers+" + b.Name, "/teams/payments/s3buckets/" + b.Name,
+		"/teams/payments/about",
+	} {
 		await(t, path+" to name who is known by IAM", func() (bool, string) {
 			got := r.visit(t, "GET", path, in.cookies())
 			return strings.Contains(got.raw, "ann (IAM role Developers in 111122223333)"), got.raw
@@ -159,7 +164,8 @@ func TestImpersonatorMayDoNothingElse(t *testing.T) {
 	forbidden("listing Secrets as itself", err)
 
 	d, k = as(rest.ImpersonationConfig{UserName: payer.Username, Groups: payer.Groups})
-	if err := d.Resource(buckets).Namespace("payments").Delete(ctx, "none", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+	if err := d.Resource(buckets).Namespace("payments").Delete(
+		ctx, "none", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("deleting a bucket as a user: %v, want not found", err)
 	}
 	_, err = d.Resource(buckets).Namespace("payments").Get(ctx, "none", metav1.GetOptions{})
@@ -179,9 +185,10 @@ func TestImpersonatorMayDoNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := clients.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
-		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: stack.Namespace},
-	}, metav1.CreateOptions{})
+	rules, err := clients.AuthorizationV1().SelfSubjectRulesReviews().Create(
+		ctx, &authorizationv1.SelfSubjectRulesReview{
+			Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: stack.Namespace},
+		}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +197,8 @@ func TestImpersonatorMayDoNothingElse(t *testing.T) {
 			continue // CA certificates, which Kubernetes 1.37 lets every ServiceAccount read
 		}
 		for _, verb := range r.Verbs {
-			own := slices.Contains(r.APIGroups, "authorization.k8s.io") || slices.Contains(r.APIGroups, "authentication.k8s.io") && verb == "create"
+			own := slices.Contains(r.APIGroups, "authorization.k8s.io") ||
+				slices.Contains(r.APIGroups, "authentication.k8s.io") && verb == "create"
 			if !own && len(verb) < len("impersonate") {
 				t.Errorf("it may %s %v", verb, r.Resources)
 			}
@@ -208,13 +216,15 @@ func TestPortalsOwnIdentityMintsOnlyTheImpersonator(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	if _, err := k.CoreV1().ServiceAccounts(stack.Namespace).CreateToken(ctx, "portico-operator", tokenRequest(), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := k.CoreV1().ServiceAccounts(stack.Namespace).CreateToken(
+		ctx, "portico-operator", tokenRequest(), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("minting the operator's token: %v, want forbidden", err)
 	}
 	if _, err := k.CoreV1().Secrets(stack.Namespace).List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("listing Secrets: %v, want forbidden", err)
 	}
-	if _, err := k.CoreV1().Secrets(stack.Namespace).Get(ctx, stack.Provider, metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := k.CoreV1().Secrets(stack.Namespace).Get(
+		ctx, stack.Provider, metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("reading a provider's Secret: %v, want forbidden", err)
 	}
 	d, err := dynamic.NewForConfig(cfg)
@@ -222,7 +232,8 @@ func TestPortalsOwnIdentityMintsOnlyTheImpersonator(t *testing.T) {
 		t.Fatal(err)
 	}
 	obj := &unstructured.Unstructured{Object: bucketBody("x", "")}
-	if _, err := d.Resource(controllersGVR(t)).Namespace("payments").Create(ctx, obj, metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := d.Resource(controllersGVR(t)).Namespace("payments").Create(
+		ctx, obj, metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("creating a bucket: %v, want forbidden", err)
 	}
 }

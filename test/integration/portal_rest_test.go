@@ -88,11 +88,16 @@ func TestTheLogNamesWhatWasDone(t *testing.T) {
 	await(t, "the lines", func() (bool, string) { // a line is written after the response
 		rest := p.log.String()
 		for _, want := range []string{
-			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":true,"decision":"allow","outcome":"done"`,
-			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"done"`,
-			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"refused"`,
-			`"verb":"delete","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"done"`,
-			`"verb":"delete","resource":"s3buckets","namespace":"search","name":"` + name + `","dryRun":false,"decision":"deny","outcome":"forbidden"`,
+			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name +
+				`","dryRun":true,"decision":"allow","outcome":"done"`,
+			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name +
+				`","dryRun":false,"decision":"allow","outcome":"done"`,
+			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name +
+				`","dryRun":false,"decision":"allow","outcome":"refused"`,
+			`"verb":"delete","resource":"s3buckets","namespace":"payments","name":"` + name +
+				`","dryRun":false,"decision":"allow","outcome":"done"`,
+			`"verb":"delete","resource":"s3buckets","namespace":"search","name":"` + name +
+				`","dryRun":false,"decision":"deny","outcome":"forbidden"`,
 		} {
 			_, after, found := strings.Cut(rest, `"msg":"write","actor":"oidc:payments-dev",`+want)
 			if !found {
@@ -228,7 +233,8 @@ func TestRESTKeepsTeamsApart(t *testing.T) {
 			if !reflect.DeepEqual(exists.body, missing.body) {
 				t.Errorf("the answers differ:\n%v\n%v", exists.body, missing.body)
 			}
-			if want := "you are not allowed to " + c.verb + " s3buckets in namespace payments"; exists.detail() != want {
+			if want := "you are not allowed to " + c.verb +
+				" s3buckets in namespace payments"; exists.detail() != want {
 				t.Errorf("detail %q, want %q", exists.detail(), want)
 			}
 		})
@@ -252,10 +258,12 @@ func TestRESTDocument(t *testing.T) {
 	if v, _ := doc.body["openapi"].(string); !strings.HasPrefix(v, "3.1") {
 		t.Errorf("openapi %v", doc.body["openapi"])
 	}
-	if nested(doc.body, "components", "schemas", "S3Bucket", "properties", "spec", "properties", "bucketName", "maxLength") != float64(63) {
+	if nested(doc.body, "components", "schemas", "S3Bucket", "properties", "spec", "properties", "bucketName",
+		"maxLength") != float64(63) {
 		t.Error("the CRD's schema is not in the document")
 	}
-	ref := nested(doc.body, "paths", "/namespaces/{namespace}/s3buckets/{name}", "put", "requestBody", "content", "application/json", "schema", "$ref")
+	ref := nested(doc.body, "paths", "/namespaces/{namespace}/s3buckets/{name}", "put", "requestBody", "content",
+		"application/json", "schema", "$ref")
 	if ref != "#/components/schemas/S3Bucket" {
 		t.Errorf("the request body refers to %v", ref)
 	}

@@ -75,7 +75,9 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	b := bucketWithSecrets(t)
-	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
+	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{
+		"team-payments",
+	}}).want(t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	at := "/teams/payments/s3buckets/" + b.Name
 	await(t, "the bucket with its binding", func() (bool, string) {
@@ -88,7 +90,10 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	} {
 		p.visit(t, "GET", path, session).want(t, http.StatusOK).keepsSecrets(t, path)
 	}
-	for _, path := range []string{"/teams/payments/live", at + "/live", at + "/live?tab=yaml", at + "/live?tab=events"} {
+	for _, path := range []string{
+		"/teams/payments/live", at + "/live", at + "/live?tab=yaml",
+		at + "/live?tab=events",
+	} {
 		p.snapshot(t, path, session).want(t, http.StatusOK).keepsSecrets(t, path)
 	}
 }
@@ -131,7 +136,10 @@ func TestSecretsAreInNoAnswerOfTheAPI(t *testing.T) {
 		a := p.call(t, token, "GET", base+"/"+b.Name, nil)
 		return nested(a.body, "status", "binding", "name") != nil, a.raw
 	})
-	for _, path := range []string{base, base + "/" + b.Name, base + "/" + b.Name + "/events", "/resources", "/catalog", "/me", "/openapi.json"} {
+	for _, path := range []string{
+		base, base + "/" + b.Name, base + "/" + b.Name + "/events", "/resources", "/catalog",
+		"/me", "/openapi.json",
+	} {
 		p.call(t, token, "GET", path, nil).want(t, http.StatusOK).keepsSecrets(t, path)
 	}
 	body := bucketBody(b.Name, "")
@@ -139,8 +147,10 @@ func TestSecretsAreInNoAnswerOfTheAPI(t *testing.T) {
 	p.call(t, token, "POST", base, body).want(t, http.StatusConflict).keepsSecrets(t, "a refused POST")
 	body["metadata"].(map[string]any)["name"] = unique("secrets")
 	p.call(t, token, "POST", base+"?dryRun=All", body).want(t, http.StatusOK).keepsSecrets(t, "a dry run")
-	p.call(t, token, "DELETE", base+"/"+b.Name+"?dryRun=All&confirm="+b.Name, nil).want(t, http.StatusOK).keepsSecrets(t, "a dry DELETE")
-	p.call(t, token, "DELETE", base+"/"+b.Name+"?confirm="+b.Name, nil).want(t, http.StatusAccepted).keepsSecrets(t, "a DELETE that waits")
+	p.call(t, token, "DELETE", base+"/"+b.Name+"?dryRun=All&confirm="+b.Name, nil).want(t, http.StatusOK).keepsSecrets(
+		t, "a dry DELETE")
+	p.call(t, token, "DELETE", base+"/"+b.Name+"?confirm="+b.Name, nil).want(t, http.StatusAccepted).keepsSecrets(
+		t, "a DELETE that waits")
 	p.call(t, token, "GET", base+"/secrets", nil).want(t, http.StatusNotFound).keepsSecrets(t, "a missing object")
 	if log := p.log.String(); strings.Contains(log, formerSecret) || strings.Contains(log, bindingSecret) {
 		t.Error("the log holds a secret")

@@ -21,14 +21,17 @@ func TestStreamsEndWithTheRightToSee(t *testing.T) {
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("guest")},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "oidc:" + unique("guest")}},
+		Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "oidc:" + unique("guest")},
+		},
 	}
 	platform := admin(t)
 	if err := platform.Create(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
 	user := strings.TrimPrefix(binding.Subjects[0].Name, "oidc:")
-	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": user, "groups": []string{}}).want(t, http.StatusSeeOther)
+	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": user, "groups": []string{}}).want(
+		t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	const path = "/teams/payments/live"
 	await(t, "the guest's right", func() (bool, string) {

@@ -54,7 +54,8 @@ func TestRESTRefusesTokens(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			a := p.call(t, c.token, "GET", "/namespaces/payments/s3buckets", nil).want(t, c.status)
-			if challenge := a.header.Get("WWW-Authenticate"); (c.status == 401) != strings.HasPrefix(challenge, "Bearer") {
+			if challenge := a.header.Get("WWW-Authenticate"); (c.status == 401) != strings.HasPrefix(
+				challenge, "Bearer") {
 				t.Errorf("WWW-Authenticate %q with %d", challenge, c.status)
 			}
 		})
@@ -67,15 +68,19 @@ func TestRESTIgnoresSmuggledIdentities(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	token := userToken(t, "search-dev")
 	smuggled := []string{
-		"Impersonate-User", "oidc:platform-admin", "Impersonate-Group", "system:masters", "Impersonate_User", "oidc:platform-admin",
-		"X-Remote-User", "admin", "X-Remote-Group", "system:masters", "X-Forwarded-User", "admin", "Connection", "Impersonate-User",
+		"Impersonate-User", "oidc:platform-admin", "Impersonate-Group", "system:masters", "Impersonate_User",
+		"oidc:platform-admin",
+		"X-Remote-User", "admin", "X-Remote-Group", "system:masters", "X-Forwarded-User", "admin", "Connection",
+		"Impersonate-User",
 		"Impersonate-Uid", "1", "Impersonate-Extra-Scopes", "all",
 	}
 	p.call(t, token, "GET", "/namespaces/payments/s3buckets", nil, smuggled...).want(t, http.StatusForbidden)
-	p.call(t, token, "POST", "/namespaces/payments/s3buckets", bucketBody(unique("no"), ""), smuggled...).want(t, http.StatusForbidden)
+	p.call(t, token, "POST", "/namespaces/payments/s3buckets", bucketBody(unique("no"), ""), smuggled...).want(
+		t, http.StatusForbidden)
 	name := unique("mine")
 	remove(t, "search", name)
-	made := p.call(t, token, "POST", "/namespaces/search/s3buckets", bucketBody(name, ""), smuggled...).want(t, http.StatusCreated)
+	made := p.call(t, token, "POST", "/namespaces/search/s3buckets", bucketBody(name, ""), smuggled...).want(
+		t, http.StatusCreated)
 	if got := nested(made.body, "metadata", "annotations", "portico.dev/requested-by"); got != "oidc:search-dev" {
 		t.Errorf("requested by %v, want oidc:search-dev", got)
 	}
@@ -119,7 +124,8 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 		return a.status == http.StatusOK, a.raw
 	})
 	// Without portico-tools in the namespace, its tools can only read.
-	if no := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusForbidden); !strings.Contains(no.detail(), "portico-tools") {
+	if no := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusForbidden); !strings.Contains(
+		no.detail(), "portico-tools") {
 		t.Errorf("the refusal says %q, not what to do", no.detail())
 	}
 	letToolsIn(t, clients, ns)
@@ -128,11 +134,13 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 		return a.status == http.StatusOK, a.raw
 	})
 	made := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusCreated)
-	if got := nested(made.body, "metadata", "annotations", "portico.dev/requested-by"); got != "system:serviceaccount:"+ns+":ci" {
+	if got := nested(made.body, "metadata", "annotations", "portico.dev/requested-by"); got != "system:serviceaccount:"+
+		ns+":ci" {
 		t.Errorf("requested by %v", got)
 	}
 	labels := map[string]any{"metadata": map[string]any{"labels": map[string]any{"by": "ci"}}}
-	patched := p.call(t, token, "PATCH", path+"/by-ci", labels, "Content-Type", "application/merge-patch+json", "If-Match", made.header.Get("ETag")).
+	patched := p.call(t, token, "PATCH", path+"/by-ci", labels, "Content-Type", "application/merge-patch+json",
+		"If-Match", made.header.Get("ETag")).
 		want(t, http.StatusOK)
 	if got := nested(patched.body, "metadata", "labels", "by"); got != "ci" {
 		t.Errorf("patched to %v", got)
@@ -153,7 +161,9 @@ func TestAFloodOfForgedTokensRefusesNobody(t *testing.T) {
 		create(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(ns, fmt.Sprint("ci-", i))})
 	}
 	create(t, c, &rbacv1.RoleBinding{
-		ObjectMeta: meta1(ns, "ci"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
+		ObjectMeta: meta1(ns, "ci"), RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer",
+		},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + ns}},
 	})
 	path := "/namespaces/" + ns + "/s3buckets"
@@ -208,7 +218,9 @@ func letToolsIn(t *testing.T, k kubernetes.Interface, namespace string) {
 	bind := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "portico-tools"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-tools"},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: "portico-impersonator", Namespace: stack.Namespace}},
+		Subjects: []rbacv1.Subject{
+			{Kind: "ServiceAccount", Name: "portico-impersonator", Namespace: stack.Namespace},
+		},
 	}
 	if _, err := k.RbacV1().RoleBindings(namespace).Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

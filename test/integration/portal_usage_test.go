@@ -36,7 +36,8 @@ func TestWhoSeesWhatPodsUse(t *testing.T) {
 	if u := usage[pod.Name]; u.CPU.MilliValue() <= 0 || u.Memory.Value() < 1<<20 {
 		t.Errorf("it uses %+v", u)
 	}
-	if _, err := c.Usage(t.Context(), searcher, app, pods); !isForbidden(err) || !strings.Contains(err.Error(), "pods.metrics.k8s.io") {
+	if _, err := c.Usage(t.Context(), searcher, app, pods); !isForbidden(err) ||
+		!strings.Contains(err.Error(), "pods.metrics.k8s.io") {
 		t.Errorf("another team sees it: %v", err)
 	}
 }
@@ -56,7 +57,9 @@ func TestAClusterWithoutMetricsServer(t *testing.T) {
 		if err := stack.ApplyObjects(context.Background(), world.Admin, service); err != nil {
 			t.Error(err)
 		}
-		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetricsList"}}
+		list := &unstructured.UnstructuredList{
+			Object: map[string]any{"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetricsList"},
+		}
 		await(t, "the metrics API to be served again", func() (bool, string) {
 			err := kube.List(context.Background(), list, client.InNamespace("payments"))
 			return err == nil, fmt.Sprint(err)

@@ -30,7 +30,9 @@ func TestRESTDeletionsTellWhatKubernetesWarnsOf(t *testing.T) {
 					Rule:       admissionv1.Rule{APIGroups: []string{"portico.dev"}, APIVersions: []string{"*"}, Resources: []string{"s3buckets"}},
 				},
 			}}},
-			Validations: []admissionv1.Validation{{Expression: "oldObject.metadata.name != '" + there.Name + "'", Message: "its backups go with it"}},
+			Validations: []admissionv1.Validation{
+				{Expression: "oldObject.metadata.name != '" + there.Name + "'", Message: "its backups go with it"},
+			},
 		},
 	}
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
@@ -47,7 +49,8 @@ func TestRESTDeletionsTellWhatKubernetesWarnsOf(t *testing.T) {
 	_, err = admission.ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{})
 	_, bindErr := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{})
 	t.Cleanup(func() {
-		_ = admission.ValidatingAdmissionPolicyBindings().Delete(context.Background(), there.Name, metav1.DeleteOptions{})
+		_ = admission.ValidatingAdmissionPolicyBindings().Delete(
+			context.Background(), there.Name, metav1.DeleteOptions{})
 		_ = admission.ValidatingAdmissionPolicies().Delete(context.Background(), there.Name, metav1.DeleteOptions{})
 	})
 	if err := errors.Join(err, bindErr); err != nil {

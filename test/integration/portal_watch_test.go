@@ -14,7 +14,8 @@ func TestRESTWatchesBuckets(t *testing.T) {
 	token, name := userToken(t, "payments-dev"), unique("watched")
 	remove(t, "payments", name)
 	base := "/namespaces/payments/s3buckets"
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/api/v1"+base+"?watch=true&labelSelector=watched%3Dyes", http.NoBody)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/api/v1"+base+
+		"?watch=true&labelSelector=watched%3Dyes", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,8 @@ func TestRESTWatchesBuckets(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Content-Encoding") != "" {
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" ||
+		resp.Header.Get("Content-Encoding") != "" {
 		t.Fatalf("%d %v", resp.StatusCode, resp.Header)
 	}
 	lines := bufio.NewScanner(resp.Body)
@@ -47,10 +49,12 @@ func TestRESTWatchesBuckets(t *testing.T) {
 	body["metadata"].(map[string]any)["labels"] = map[string]any{"watched": "yes"}
 	p.call(t, token, "PUT", base+"/"+name, body, "If-None-Match", "*").want(t, http.StatusCreated)
 	next("changed", `"name":"`+name+`"`)
-	p.call(t, token, "PATCH", base+"/"+name, map[string]any{"metadata": map[string]any{"labels": map[string]any{"watched": "no"}}},
+	p.call(t, token, "PATCH", base+"/"+name,
+		map[string]any{"metadata": map[string]any{"labels": map[string]any{"watched": "no"}}},
 		"If-Match", "*", "Content-Type", mergePatch).want(t, http.StatusOK)
 	next("deleted", `"reason":"unmatched"`)
-	p.call(t, token, "PATCH", base+"/"+name, map[string]any{"metadata": map[string]any{"labels": map[string]any{"watched": "yes"}}},
+	p.call(t, token, "PATCH", base+"/"+name,
+		map[string]any{"metadata": map[string]any{"labels": map[string]any{"watched": "yes"}}},
 		"If-Match", "*", "Content-Type", mergePatch).want(t, http.StatusOK)
 	next("changed", `"name":"`+name+`"`)
 	letGo(t, name)

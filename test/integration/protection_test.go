@@ -27,14 +27,17 @@ import (
 // report whether the resource exists in AWS, and allow its deletion.
 func guardedOf(t *testing.T, ns string) map[string]guardedCase {
 	t.Helper()
-	database := databaseOf(ns, "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
+	database := databaseOf(ns, "precious", func(s *v1alpha1.RDSInstanceSpec) {
+		s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true
+	})
 	machine := machineOf(ns, "safe", func(s *v1alpha1.EC2InstanceSpec) { s.DisableAPITermination = aws.Bool(true) })
 	return map[string]guardedCase{
 		"deletionProtection": {
 			obj: database,
 			unguard: func() error {
 				_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
-					DBInstanceIdentifier: &database.Status.DBInstanceIdentifier, DeletionProtection: aws.Bool(false), ApplyImmediately: aws.Bool(true),
+					DBInstanceIdentifier: &database.Status.DBInstanceIdentifier, DeletionProtection: aws.Bool(false),
+					ApplyImmediately: aws.Bool(true),
 				})
 				return err
 			},
@@ -45,7 +48,9 @@ func guardedOf(t *testing.T, ns string) map[string]guardedCase {
 			obj: machine,
 			unguard: func() error {
 				_, err := outsideEC2(t).ModifyInstanceAttribute(t.Context(), &ec2.ModifyInstanceAttributeInput{
-					InstanceId: &machine.Status.InstanceID, DisableApiTermination: &ec2types.AttributeBooleanValue{Value: aws.Bool(false)},
+					InstanceId: &machine.Status.InstanceID, DisableApiTermination: &ec2types.AttributeBooleanValue{
+						Value: aws.Bool(false),
+					},
 				})
 				return err
 			},
@@ -82,7 +87,8 @@ func TestWhatTheSpecProtectsIsNotDeleted(t *testing.T) {
 	}
 	for field, g := range all {
 		got := reason(t, c, g.obj, v1alpha1.ReasonDeletionProtected)
-		if !strings.Contains(got.Message, field+": false") || !strings.Contains(got.Message, "nothing was deleted") || !g.there() {
+		if !strings.Contains(got.Message, field+": false") || !strings.Contains(got.Message, "nothing was deleted") ||
+			!g.there() {
 			t.Errorf("%s: %q, there %v", field, got.Message, g.there())
 		}
 	}
@@ -153,12 +159,17 @@ func TestAnnotationsOfOursHaveAMeaning(t *testing.T) {
 			q := queueOf(ns, unique("notes"))
 			q.Annotations = map[string]string{row.key: row.value}
 			err := c.Create(t.Context(), q, client.DryRunAll)
-			if (row.says == "") != (err == nil) || (err != nil && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), row.says))) {
+			if (row.says == "") != (err == nil) ||
+				(err != nil && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), row.says))) {
 				t.Errorf("%v", err)
 			}
 		})
 	}
-	label := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unique("labels"), Labels: map[string]string{v1alpha1.LabelConfirmDeletion: "Required"}}}
+	label := &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: unique("labels"), Labels: map[string]string{
+			v1alpha1.LabelConfirmDeletion: "Required",
+		}},
+	}
 	await(t, "a label without a meaning to be refused", func() (bool, string) {
 		err := c.Create(t.Context(), label.DeepCopy(), client.DryRunAll)
 		return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "required or optional"), fmt.Sprint(err)

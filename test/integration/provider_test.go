@@ -41,8 +41,11 @@ func providerOf(t *testing.T, c client.Client, accountID, role string) *v1alpha1
 	world.Proxy.MapKey(name, accountID)
 	create(t, c, keysOf(name, name))
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
-		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{}, AssumeRoleARN: role,
-		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
+		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{},
+		AssumeRoleARN:  role,
+		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{
+			Name: name, Key: "secret",
+		},
 	}}
 	create(t, c, p)
 	t.Cleanup(func() { forget(t, c, name) })
@@ -54,7 +57,9 @@ func providerOf(t *testing.T, c client.Client, accountID, role string) *v1alpha1
 func keysOf(name, key string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: stack.Namespace, Name: name, Labels: map[string]string{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials},
+			Namespace: stack.Namespace, Name: name, Labels: map[string]string{
+				v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials,
+			},
 		},
 		StringData: map[string]string{"id": key, "secret": stack.SecretAccessKey + "-of-" + key},
 	}
@@ -66,7 +71,8 @@ func forget(t *testing.T, c client.Client, name string) {
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	err := c.Delete(context.Background(), p) // the test's own context is cancelled
 	if err == nil {
-		err = c.Patch(context.Background(), p, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+		err = c.Patch(context.Background(), p,
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	}
 	if client.IgnoreNotFound(err) != nil {
 		t.Error(err)
@@ -85,7 +91,8 @@ func sampleEndpoint(t *testing.T, c client.Client) string {
 func TestProviderTellsWhoItIs(t *testing.T) {
 	c := withOperator(t)
 	p := account(t, c, "210000000001")
-	if p.Status.AccountID != "210000000001" || !strings.Contains(p.Status.CallerIdentity, "210000000001") || p.Status.LastAuthenticationTime == nil {
+	if p.Status.AccountID != "210000000001" || !strings.Contains(p.Status.CallerIdentity, "210000000001") ||
+		p.Status.LastAuthenticationTime == nil {
 		t.Errorf("status %+v", p.Status)
 	}
 }
@@ -160,7 +167,8 @@ func TestAMissingAndAnUnlabelledSecretIsNamedAndItsArrivalNoticed(t *testing.T) 
 	secret := keysOf("late-"+p.Name, p.Name)
 	secret.Labels = nil
 	create(t, c, secret)
-	if got := reason(t, c, p, "SecretNotLabelled"); !strings.Contains(got.Message, v1alpha1.LabelSecretType+"="+v1alpha1.SecretTypeAWSCredentials) {
+	if got := reason(t, c, p, "SecretNotLabelled"); !strings.Contains(got.Message, v1alpha1.LabelSecretType+"="+
+		v1alpha1.SecretTypeAWSCredentials) {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, secret, func(s *corev1.Secret) { s.Labels = keysOf("", "").Labels })
@@ -229,7 +237,8 @@ func TestSecretsAreNotSentAway(t *testing.T) {
 	defer thief.Close()
 	p := account(t, c, "210000000011")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = thief.URL })
-	if got := reason(t, c, p, "EndpointNotAllowed"); !strings.Contains(got.Message, thief.URL) || !strings.Contains(got.Message, "--allowed-endpoints") {
+	if got := reason(t, c, p, "EndpointNotAllowed"); !strings.Contains(got.Message, thief.URL) ||
+		!strings.Contains(got.Message, "--allowed-endpoints") {
 		t.Errorf("message %q", got.Message)
 	}
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
@@ -282,7 +291,9 @@ func TestOneVerificationServesManyResources(t *testing.T) {
 	for _, b := range all {
 		ready(t, c, b)
 	}
-	calls := world.Proxy.CallsSince(m, awsproxy.To("sts"), func(c awsproxy.Call) bool { return c.Account == "210000000009" })
+	calls := world.Proxy.CallsSince(m, awsproxy.To("sts"), func(c awsproxy.Call) bool {
+		return c.Account == "210000000009"
+	})
 	if len(calls) != 0 {
 		t.Errorf("%d calls to STS for 10 buckets of a verified provider", len(calls))
 	}

@@ -58,7 +58,9 @@ func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	q := queueOf(ns, "orders")
-	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 4}
+	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{
+		TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 4,
+	}
 	create(t, c, q)
 	if got := reason(t, c, q, "WaitingForDeadLetterQueue"); !strings.Contains(got.Message, "dead") {
 		t.Errorf("message %q does not name what it waits for", got.Message)
@@ -69,7 +71,8 @@ func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(dead), dead); err != nil {
 		t.Fatal(err)
 	}
-	if q.Status.DeadLetterTargetARN != dead.Status.ARN || !strings.Contains(queueAttributes(t, q)["RedrivePolicy"], dead.Status.ARN) {
+	if q.Status.DeadLetterTargetARN != dead.Status.ARN ||
+		!strings.Contains(queueAttributes(t, q)["RedrivePolicy"], dead.Status.ARN) {
 		t.Errorf("dead letters go to %q, want %q", q.Status.DeadLetterTargetARN, dead.Status.ARN)
 	}
 	m := world.Proxy.Mark()
@@ -94,17 +97,24 @@ func TestFIFOQueuesAndTheirRules(t *testing.T) {
 	q.Spec.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "denyAll"}
 	createReady(t, c, q)
 	got := queueAttributes(t, q)
-	if got["FifoQueue"] != "true" || got["ContentBasedDeduplication"] != "true" || got["FifoThroughputLimit"] != "perMessageGroupId" || !strings.HasSuffix(q.Status.QueueName, ".fifo") {
+	if got["FifoQueue"] != "true" || got["ContentBasedDeduplication"] != "true" ||
+		got["FifoThroughputLimit"] != "perMessageGroupId" || !strings.HasSuffix(q.Status.QueueName, ".fifo") {
 		t.Errorf("queue %s has %v", q.Status.QueueName, got)
 	}
 	for wrong, change := range map[string]func(*v1alpha1.SQSQueueSpec){
-		"need fifoQueue":           func(s *v1alpha1.SQSQueueSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
-		"ends in .fifo":            func(s *v1alpha1.SQSQueueSpec) { s.QueueName = "plain.fifo" },
-		"name of a FIFO queue":     func(s *v1alpha1.SQSQueueSpec) { s.QueueName, s.FIFOQueue = "plain", true },
-		"needs deduplicationScope": func(s *v1alpha1.SQSQueueSpec) { s.FIFOQueue, s.FIFOThroughputLimit = true, "perMessageGroupId" },
-		"choose one encryption":    func(s *v1alpha1.SQSQueueSpec) { s.KMSMasterKeyID, s.SQSManagedSSEEnabled = "k", aws.Bool(true) },
-		"needs kmsMasterKeyId":     func(s *v1alpha1.SQSQueueSpec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) },
-		"not both":                 func(s *v1alpha1.SQSQueueSpec) { s.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{MaxReceiveCount: 1} },
+		"need fifoQueue":       func(s *v1alpha1.SQSQueueSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
+		"ends in .fifo":        func(s *v1alpha1.SQSQueueSpec) { s.QueueName = "plain.fifo" },
+		"name of a FIFO queue": func(s *v1alpha1.SQSQueueSpec) { s.QueueName, s.FIFOQueue = "plain", true },
+		"needs deduplicationScope": func(s *v1alpha1.SQSQueueSpec) {
+			s.FIFOQueue, s.FIFOThroughputLimit = true, "perMessageGroupId"
+		},
+		"choose one encryption": func(s *v1alpha1.SQSQueueSpec) {
+			s.KMSMasterKeyID, s.SQSManagedSSEEnabled = "k", aws.Bool(true)
+		},
+		"needs kmsMasterKeyId": func(s *v1alpha1.SQSQueueSpec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) },
+		"not both": func(s *v1alpha1.SQSQueueSpec) {
+			s.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{MaxReceiveCount: 1}
+		},
 		"byQueue": func(s *v1alpha1.SQSQueueSpec) {
 			s.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue"}
 		},
@@ -117,7 +127,10 @@ func TestFIFOQueuesAndTheirRules(t *testing.T) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
-	err := c.Patch(t.Context(), q, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"fifoQueue":false,"contentBasedDeduplication":null,"deduplicationScope":null,"fifoThroughputLimit":null}}`)))
+	err := c.Patch(t.Context(), q,
+		client.RawPatch("application/merge-patch+json",
+			[]byte(
+				`{"spec":{"fifoQueue":false,"contentBasedDeduplication":null,"deduplicationScope":null,"fifoThroughputLimit":null}}`)))
 	if err == nil || !strings.Contains(err.Error(), "fifoQueue is immutable") {
 		t.Errorf("a FIFO queue becomes a standard one: %v", err)
 	}
@@ -128,7 +141,10 @@ func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
 	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
-	made, err := queueAPI(t).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(ns + "-legacy"), Tags: map[string]string{"made-by": "hand"}})
+	made, err := queueAPI(t).CreateQueue(
+		t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(ns + "-legacy"), Tags: map[string]string{
+			"made-by": "hand",
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +156,17 @@ func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
 	if n := queues.writes(m); len(n) != 0 {
 		t.Errorf("wrote %v", n)
 	}
-	if _, err := queueAPI(t).TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: made.QueueUrl, Tags: map[string]string{"portico.dev/adopt": ns + "/legacy"}}); err != nil {
+	if _, err := queueAPI(t).TagQueue(
+		t.Context(), &sqs.TagQueueInput{QueueUrl: made.QueueUrl, Tags: map[string]string{
+			"portico.dev/adopt": ns + "/legacy",
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
 	ready(t, c, q)
 	tags, err := queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: made.QueueUrl})
-	if err != nil || tags.Tags["portico.dev/uid"] != string(q.UID) || tags.Tags["made-by"] != "hand" || tags.Tags["portico.dev/adopt"] != "" {
+	if err != nil || tags.Tags["portico.dev/uid"] != string(q.UID) || tags.Tags["made-by"] != "hand" ||
+		tags.Tags["portico.dev/adopt"] != "" {
 		t.Errorf("tags %v, %v", tags, err)
 	}
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.DeletionPolicy = v1alpha1.DeletionOrphan })
@@ -162,14 +182,17 @@ func TestTheBindingOfAQueueLeadsToIt(t *testing.T) {
 	q := queueOf(team(t, c), "bound")
 	createReady(t, c, q)
 	secret := &corev1.Secret{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: q.Namespace, Name: q.Status.Binding.Name}, secret); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: q.Namespace, Name: q.Status.Binding.Name},
+		secret); err != nil {
 		t.Fatal(err)
 	}
 	url := string(secret.Data["url"])
-	if secret.Type != "servicebinding.io/sqs" || url != q.Status.QueueURL || string(secret.Data["arn"]) != q.Status.ARN {
+	if secret.Type != "servicebinding.io/sqs" || url != q.Status.QueueURL ||
+		string(secret.Data["arn"]) != q.Status.ARN {
 		t.Errorf("binding %s: %q", secret.Type, secret.Data)
 	}
-	if _, err := queueAPI(t).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("hello")}); err != nil {
+	if _, err := queueAPI(t).SendMessage(
+		t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("hello")}); err != nil {
 		t.Errorf("the URL in the binding takes no message: %v", err)
 	}
 }

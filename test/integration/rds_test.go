@@ -23,7 +23,8 @@ import (
 // toRDS lists the operator's calls to RDS since m.
 func toRDS(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
 	var all []string
-	for _, c := range world.Proxy.CallsSince(m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To("rds"))...) {
+	for _, c := range world.Proxy.CallsSince(
+		m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To("rds"))...) {
 		all = append(all, c.Operation)
 	}
 	return all
@@ -63,11 +64,14 @@ func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
 		t.Fatal("the URI is none")
 	}
 	password, _ := u.User.Password()
-	if b["type"] != "postgresql" || b["host"] != i.Status.Endpoint || b["database"] != "ledger" || b["username"] != "owner" || len(b["password"]) < 30 || password != b["password"] || u.Host != b["host"]+":"+b["port"] {
+	if b["type"] != "postgresql" || b["host"] != i.Status.Endpoint || b["database"] != "ledger" ||
+		b["username"] != "owner" || len(b["password"]) < 30 || password != b["password"] || u.Host != b["host"]+":"+
+		b["port"] {
 		t.Errorf("binding of type %s for %s@%s:%s/%s", b["type"], b["username"], b["host"], b["port"], b["database"])
 	}
 	db := inRDS(t, i)
-	if !*db.StorageEncrypted || *db.PubliclyAccessible || i.Status.EngineVersion != "16.10" || i.Status.InstanceClass != "db.t4g.micro" || i.Status.AllocatedStorage != 20 {
+	if !*db.StorageEncrypted || *db.PubliclyAccessible || i.Status.EngineVersion != "16.10" ||
+		i.Status.InstanceClass != "db.t4g.micro" || i.Status.AllocatedStorage != 20 {
 		t.Errorf("encrypted %v, public %v, status %+v", *db.StorageEncrypted, *db.PubliclyAccessible, i.Status)
 	}
 
@@ -118,7 +122,8 @@ func TestAChangedPasswordSecretIsAppliedAndPublished(t *testing.T) {
 	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "2")
 	await(t, "the new password to be published", func() (bool, string) {
 		ready(t, c, i)
-		return bound(t, c, i)["password"] == "battery-staple" && i.Status.Binding.ResourceVersion != before, "the old one"
+		return bound(t, c, i)["password"] == "battery-staple" && i.Status.Binding.ResourceVersion != before,
+			"the old one"
 	})
 	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"ModifyDBInstance"}) {
 		t.Errorf("applied by %v", got)
@@ -146,7 +151,8 @@ func TestRotationByAnnotationWorksAtOnceAndOnce(t *testing.T) {
 	}
 	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
 	ready(t, c, i)
-	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"ModifyDBInstance"}) || bound(t, c, i)["password"] != after {
+	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"ModifyDBInstance"}) ||
+		bound(t, c, i)["password"] != after {
 		t.Errorf("rotated by %v", got)
 	}
 }
@@ -155,7 +161,8 @@ func TestRDSManagesAPassword(t *testing.T) {
 	c := withOperator(t)
 	i := databaseOf(team(t, c), "managed", func(s *v1alpha1.RDSInstanceSpec) { s.ManageMasterUserPassword = true })
 	createReady(t, c, i)
-	if b := bound(t, c, i); b["password"] != "" || b["secret-arn"] == "" || b["secret-arn"] != i.Status.MasterUserSecretARN {
+	if b := bound(t, c, i); b["password"] != "" || b["secret-arn"] == "" ||
+		b["secret-arn"] != i.Status.MasterUserSecretARN {
 		t.Errorf("secret %s", b["secret-arn"])
 	}
 	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.ManageMasterUserPassword = false })
@@ -175,7 +182,8 @@ func TestADeletedDatabaseLivesOnInItsFinalSnapshot(t *testing.T) {
 		t.Fatal("the database is still there")
 	}
 	from := func(s *v1alpha1.RDSInstanceSpec) {
-		s.RestoreFrom, s.DBName, s.AllocatedStorage = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: ns + "-farewell"}, "", 30
+		s.RestoreFrom, s.DBName, s.AllocatedStorage = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: ns + "-farewell"},
+			"", 30
 		s.ApplyImmediately = true
 	}
 	stranger := databaseOf(team(t, c), "stolen", from)
@@ -289,7 +297,8 @@ func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 	})
 	got := reason(t, c, i, v1alpha1.ReasonStorageOptimizing)
 	until := i.Status.StorageChangeTime.Add(6 * time.Hour).UTC().Format("2006-01-02 15:04 UTC")
-	if !strings.Contains(got.Message, "the database works") || !strings.Contains(got.Message, until) || !strings.Contains(got.Message, "nothing has to be done") {
+	if !strings.Contains(got.Message, "the database works") || !strings.Contains(got.Message, until) ||
+		!strings.Contains(got.Message, "nothing has to be done") {
 		t.Errorf("message %q", got.Message)
 	}
 	if db := inRDS(t, i); *db.AllocatedStorage != 30 || *db.BackupRetentionPeriod != 9 {

@@ -50,7 +50,9 @@ func TestTheSchemaRefusesBadDatabases(t *testing.T) {
 		{"long name of Oracle", engine("oracle-ee", "a123456789012345678901234567890"), "spec", "30 characters"},
 		{"user name with a hyphen", engine("postgres", "my-owner"), "spec.masterUsername", "underscores"},
 		{"two passwords", func(s *spec) {
-			s.ManageMasterUserPassword, s.MasterUserPasswordSecretRef = true, &v1alpha1.SecretKeyRef{Name: "n", Key: "k"}
+			s.ManageMasterUserPassword, s.MasterUserPasswordSecretRef = true, &v1alpha1.SecretKeyRef{
+				Name: "n", Key: "k",
+			}
 		}, "spec", "choose one source"},
 		{"key of no secret", func(s *spec) { s.MasterUserSecretKmsKeyID = "alias/x" }, "spec", "needs manageMasterUserPassword"},
 		{"dbName with a hyphen", func(s *spec) { s.DBName = "my-ledger" }, "spec.dbName", "underscores"},
@@ -67,12 +69,18 @@ func TestTheSchemaRefusesBadDatabases(t *testing.T) {
 		{"stopping", func(s *spec) { s.DeletionPolicy = "Stop" }, "spec.deletionPolicy", "Retain"},
 	} {
 		t.Run(x.reason, func(t *testing.T) {
-			assertRefused(t, c.Create(t.Context(), databaseOf("default", "bad", x.change), client.DryRunAll), x.field, x.says)
+			assertRefused(t, c.Create(t.Context(), databaseOf("default", "bad", x.change), client.DryRunAll), x.field,
+				x.says)
 		})
 	}
 	for name, change := range map[string]func(*spec){
-		"minimal": func(s *spec) { s.EngineVersion, s.DBName = "", "" }, "an empty window": func(s *spec) { s.PreferredMaintenanceWindow = "" },
-		"Oracle": func(s *spec) { s.Engine, s.EngineVersion = "oracle-ee", "19.0.0.0.ru-2024-01.rur-2024-01.r1" }, "admin of MySQL": engine("mysql", "admin"),
+		"minimal": func(s *spec) { s.EngineVersion, s.DBName = "", "" }, "an empty window": func(s *spec) {
+			s.PreferredMaintenanceWindow = ""
+		},
+		"Oracle": func(s *spec) {
+			s.Engine, s.EngineVersion = "oracle-ee", "19.0.0.0.ru-2024-01.rur-2024-01.r1"
+		},
+		"admin of MySQL":       engine("mysql", "admin"),
 		"a window in capitals": func(s *spec) { s.PreferredMaintenanceWindow = "Sun:03:00-Sun:03:30" },
 	} {
 		if err := c.Create(t.Context(), databaseOf("default", "good", change), client.DryRunAll); err != nil {
@@ -85,7 +93,8 @@ func TestWhatCannotChangeOfADatabaseIsRefused(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
 	full := func(s *v1alpha1.RDSInstanceSpec) {
-		s.DBInstanceIdentifier, s.KMSKeyID, s.DBSubnetGroupName, s.ManageMasterUserPassword, s.AllocatedStorage = "ledger", "alias/x", "here", true, 50
+		s.DBInstanceIdentifier, s.KMSKeyID, s.DBSubnetGroupName, s.ManageMasterUserPassword,
+			s.AllocatedStorage = "ledger", "alias/x", "here", true, 50
 	}
 	fixed := databaseOf(ns, "fixed", full)
 	loose := databaseOf(ns, "loose")

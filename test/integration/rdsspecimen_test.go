@@ -20,7 +20,8 @@ func databaseOf(ns, name string, change ...func(*v1alpha1.RDSInstanceSpec)) *v1a
 		ObjectMeta: meta1(ns, name),
 		Spec: v1alpha1.RDSInstanceSpec{
 			AWSSpec: sampleProvider(),
-			Engine:  "postgres", EngineVersion: "16", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "owner", DBName: "ledger",
+			Engine:  "postgres", EngineVersion: "16", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
+			MasterUsername: "owner", DBName: "ledger",
 		},
 	}
 	for _, c := range change {
@@ -37,7 +38,9 @@ func outsideRDS(t *testing.T) *rds.Client {
 // inRDS returns the instance in AWS, or nil if it does not exist.
 func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
 	t.Helper()
-	out, err := outsideRDS(t).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier})
+	out, err := outsideRDS(t).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{
+		DBInstanceIdentifier: &i.Status.DBInstanceIdentifier,
+	})
 	if err != nil && strings.Contains(err.Error(), "DBInstanceNotFound") {
 		return nil
 	}
@@ -50,7 +53,8 @@ func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
 var databases = register(specimen{
 	kind: "RDSInstance", service: "rds", stateful: true,
 	tagging: databaseTagging,
-	create:  "CreateDBInstance", update: "ModifyDBInstance", remove: "DeleteDBInstance", list: "DescribeDBInstances", page: 20, rest: []string{"DescribeDBInstances"},
+	create:  "CreateDBInstance", update: "ModifyDBInstance", remove: "DeleteDBInstance", list: "DescribeDBInstances",
+	page: 20, rest: []string{"DescribeDBInstances"},
 	object: func(ns, name string) external.Object {
 		i := databaseOf(ns, name)
 		i.Spec.SkipFinalSnapshot, i.Spec.EngineVersion, i.Spec.DBName = true, "", ""
@@ -68,14 +72,16 @@ var databases = register(specimen{
 	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
-			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier, BackupRetentionPeriod: aws.Int32(1),
+			DBInstanceIdentifier:  &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier,
+			BackupRetentionPeriod: aws.Int32(1),
 		})
 		return err
 	},
 	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideRDS(t).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
-			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier, SkipFinalSnapshot: aws.Bool(true),
+			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier,
+			SkipFinalSnapshot:    aws.Bool(true),
 		})
 		return err
 	},
@@ -110,6 +116,7 @@ var databases = register(specimen{
 	},
 	plain: []string{
 		"dbInstanceClass", "dbName", "engineVersion", "masterUsername",
-		"finalSnapshotIdentifier", "enabledCloudwatchLogsExports[]", "preferredBackupWindow", "preferredMaintenanceWindow",
+		"finalSnapshotIdentifier", "enabledCloudwatchLogsExports[]", "preferredBackupWindow",
+		"preferredMaintenanceWindow",
 	},
 })

@@ -54,8 +54,10 @@ func deployOperator(t *testing.T, name string, flags ...string) deployed {
 	d.Process, err = world.Run(t.Context(), process.Spec{
 		Name: strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")) + "-" + name, Path: path,
 		Args: append([]string{
-			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--metrics-bind-address", "0", "--inspect-bind-address", "0",
-			"--health-probe-bind-address", strings.TrimPrefix(d.probes, "http://"), "--installation-check-interval", "1s",
+			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--metrics-bind-address", "0",
+			"--inspect-bind-address", "0",
+			"--health-probe-bind-address", strings.TrimPrefix(d.probes, "http://"), "--installation-check-interval",
+			"1s",
 			"--allowed-endpoints", world.AWSEndpoint,
 		}, flags...),
 		Ready: func(ctx context.Context) error {
@@ -188,8 +190,12 @@ func TestTheOperatorIsReadyInAWholeInstallationOnly(t *testing.T) {
 	c := installer(t)
 	o := deployOperator(t, "operator")
 	probes(t, o.probes+"/readyz?verbose", http.StatusOK, "[+]caches ok", "[+]crds ok", "[+]policies ok")
-	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "portico-ingress-hostnames"}}
-	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "portico-ingress-hostnames"}}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "portico-ingress-hostnames"},
+	}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "portico-ingress-hostnames"},
+	}
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-operator"}}
 	crd := poolCRD()
 	for name, one := range map[string]struct {
@@ -201,7 +207,8 @@ func TestTheOperatorIsReadyInAWholeInstallationOnly(t *testing.T) {
 		"a policy that lets pass what it cannot judge": {policy, func() {
 			ignore := admissionregistrationv1.Ignore
 			policy.Spec.FailurePolicy = &ignore
-		}, "[-]policies failed: ValidatingAdmissionPolicy portico-ingress-hostnames has spec.failurePolicy Ignore instead of Fail"},
+		}, "[-]policies failed: ValidatingAdmissionPolicy portico-ingress-hostnames has spec.failurePolicy Ignore " +
+			"instead of Fail"},
 		"an old CRD": {crd, withoutField(crd), "[-]crds failed: CustomResourceDefinition poolgateways.portico.dev lacks .status.attached"},
 		"roles of an older version": {role, func() {
 			for i, rule := range role.Rules {
@@ -249,7 +256,8 @@ func watchedPortal(t *testing.T, issuer string) *replica {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := check.NewMonitor(p.Log, check.Check{Name: "crds", Run: cluster.CRDs}, check.Check{Name: "impersonation", Run: p.Cluster.Impersonates})
+		m := check.NewMonitor(p.Log, check.Check{Name: "crds", Run: cluster.CRDs},
+			check.Check{Name: "impersonation", Run: p.Cluster.Impersonates})
 		m.Every = time.Second
 		p.Installation = m
 		p.Pages = pages.New(p.Cluster, pages.Reach{}, slog.New(slog.DiscardHandler)).Watching(p.Provider.Outage)

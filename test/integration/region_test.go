@@ -29,11 +29,16 @@ func TestARegionThatIsNotEnabledIsSaid(t *testing.T) {
 		m := world.Proxy.Mark()
 		create(t, c, o)
 		got := reason(t, c, o, "RegionNotEnabled")
-		if want := []string{"The region " + off + " is not enabled in account " + home, "ask a platform admin to enable it in AWS, or choose another region"}; !containsAll(got.Message, want) {
+		if want := []string{
+			"The region " + off + " is not enabled in account " + home,
+			"ask a platform admin to enable it in AWS, or choose another region",
+		}; !containsAll(got.Message, want) {
 			t.Errorf("%q", got.Message)
 		}
 		time.Sleep(quiet)
-		if calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Account == home && call.Region == off }); len(calls) > 6 {
+		if calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool {
+			return call.Account == home && call.Region == off
+		}); len(calls) > 6 {
 			t.Errorf("%d calls to a region that is off", len(calls))
 		}
 		ready(t, c, p)

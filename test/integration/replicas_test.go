@@ -44,8 +44,10 @@ func TestReplicasNeedNoAffinity(t *testing.T) {
 	one, other := startPortalOf(t, issuer.URL, keys, limited), startPortalOf(t, issuer.URL, keys, limited)
 	// A sign-in starts on one replica and ends on the other.
 	start := one.visit(t, "GET", "/auth/login?return_to=%2Fteams%2Fpayments", nil).want(t, http.StatusSeeOther)
-	code, state := issuer.Code(start.header.Get("Location"), oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})
-	in := other.visit(t, "GET", "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), start.cookies()).want(t, http.StatusSeeOther)
+	code, state := issuer.Code(start.header.Get("Location"),
+		oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})
+	in := other.visit(t, "GET", "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(),
+		start.cookies()).want(t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
 	// Each replica has its own rate limit.

@@ -55,7 +55,9 @@ func TestManyResourcesAtRestCostLittle(t *testing.T) {
 	time.Sleep(hour + hour/4) // every object has been audited, and the next audits are spread
 	m, wrote := world.Proxy.Mark(), kube.seen.Load()
 	time.Sleep(hours * hour)
-	calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Account == p.Status.AccountID })
+	calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool {
+		return call.Account == p.Status.AccountID
+	})
 	perHour := float64(len(calls)) / many / hours
 	by := map[string]int{}
 	for _, call := range calls {

@@ -25,7 +25,8 @@ func TestABucketThatIsMadeWithoutTagsIsKeptAndRemoved(t *testing.T) {
 		b := bucketOf(ns, name)
 		defer world.Proxy.ServeBucket(b.Spec.BucketName, server)()
 		createReady(t, c, b)
-		if tags := tagsOf(t, outside(t, "test"), b.Spec.BucketName); tags["portico.dev/uid"] != string(b.UID) || b.Status.CreatedUnmarked {
+		if tags := tagsOf(t, outside(t, "test"), b.Spec.BucketName); tags["portico.dev/uid"] != string(b.UID) ||
+			b.Status.CreatedUnmarked {
 			t.Errorf("%s: tags %v, noted %t", name, tags, b.Status.CreatedUnmarked)
 		}
 		edit(t, c, b, func(b *v1alpha1.S3Bucket) {
@@ -47,7 +48,8 @@ func TestABucketThatCouldNotBeMarkedIsRemoved(t *testing.T) {
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "bare")
 	defer world.Proxy.ServeBucket(b.Spec.BucketName, awsproxy.S3Server{RefuseTags: "MalformedXML"})()
-	defer world.Proxy.Inject(awsproxy.Fault{Operation: "PutBucketTagging", Resource: b.Spec.BucketName, Kind: awsproxy.Denied})()
+	defer world.Proxy.Inject(
+		awsproxy.Fault{Operation: "PutBucketTagging", Resource: b.Spec.BucketName, Kind: awsproxy.Denied})()
 	create(t, c, b)
 	reason(t, c, b, "AccessDenied")
 	if !b.Status.CreatedUnmarked {
@@ -79,8 +81,12 @@ func TestEncryptionIsSetWhereThereIsNone(t *testing.T) {
 	b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"}
 	defer world.Proxy.ServeBucket(b.Spec.BucketName, awsproxy.S3Server{Unencrypted: true})()
 	createReady(t, c, b)
-	out, err := outside(t, "test").GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{Bucket: &b.Spec.BucketName})
-	if err != nil || out.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm != s3types.ServerSideEncryptionAes256 {
+	out, err := outside(t, "test").GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{
+		Bucket: &b.Spec.BucketName,
+	})
+	if err != nil ||
+		out.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm !=
+			s3types.ServerSideEncryptionAes256 {
 		t.Errorf("the bucket that was asked for with AES256 has %v, %v", out, err)
 	}
 	m := requestReconcile(t, c, b, "1")

@@ -34,7 +34,9 @@ func guardedBucket(ns string) guarded {
 		obj: b, path: "publicAccessBlock.blockPublicAcls",
 		open: func(t *testing.T) error {
 			t.Helper()
-			_, err := outside(t, "test").DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: &b.Status.BucketName})
+			_, err := outside(t, "test").DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{
+				Bucket: &b.Status.BucketName,
+			})
 			return err
 		},
 		isOpen: func(t *testing.T) bool {
@@ -52,7 +54,8 @@ func isBlocked(t *testing.T, bucket string) bool {
 		return false
 	}
 	c := out.PublicAccessBlockConfiguration
-	return aws.ToBool(c.BlockPublicAcls) && aws.ToBool(c.BlockPublicPolicy) && aws.ToBool(c.IgnorePublicAcls) && aws.ToBool(c.RestrictPublicBuckets)
+	return aws.ToBool(c.BlockPublicAcls) && aws.ToBool(c.BlockPublicPolicy) && aws.ToBool(c.IgnorePublicAcls) &&
+		aws.ToBool(c.RestrictPublicBuckets)
 }
 
 func guardedDatabase(ns string) guarded {
@@ -61,7 +64,9 @@ func guardedDatabase(ns string) guarded {
 		obj: i, path: "publiclyAccessible",
 		open: func(t *testing.T) error {
 			t.Helper()
-			_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true)})
+			_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
+				DBInstanceIdentifier: &i.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true),
+			})
 			return err
 		},
 		isOpen: func(t *testing.T) bool {
@@ -77,7 +82,9 @@ func guardedMachine(ns string) guarded {
 		obj: m, path: "metadataOptions.httpTokens",
 		open: func(t *testing.T) error {
 			t.Helper()
-			_, err := outsideEC2(t).ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &m.Status.InstanceID, HttpTokens: ec2types.HttpTokensStateOptional})
+			_, err := outsideEC2(t).ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{
+				InstanceId: &m.Status.InstanceID, HttpTokens: ec2types.HttpTokensStateOptional,
+			})
 			return err
 		},
 		isOpen: func(t *testing.T) bool {
@@ -89,7 +96,9 @@ func guardedMachine(ns string) guarded {
 
 // A protective setting that nobody declared is switched off outside Portico, and an audit switches it on again.
 func TestWhatKeepsOthersOutIsRepairedByAnAudit(t *testing.T) {
-	for name, of := range map[string]func(ns string) guarded{"bucket": guardedBucket, "database": guardedDatabase, "machine": guardedMachine} {
+	for name, of := range map[string]func(ns string) guarded{
+		"bucket": guardedBucket, "database": guardedDatabase, "machine": guardedMachine,
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := admin(t)
 			startOperator(t, operatorOptions{resync: 500 * time.Millisecond})
@@ -98,7 +107,8 @@ func TestWhatKeepsOthersOutIsRepairedByAnAudit(t *testing.T) {
 			if g.isOpen(t) {
 				t.Fatal("it was made open")
 			}
-			if _, status := g.obj.AWS(); !slices.Contains(status.SafeFields, g.path) || slices.Contains(status.ManagedFields, g.path) {
+			if _, status := g.obj.AWS(); !slices.Contains(status.SafeFields, g.path) ||
+				slices.Contains(status.ManagedFields, g.path) {
 				t.Errorf("safe %v, managed %v", status.SafeFields, status.ManagedFields)
 			}
 			if err := g.open(t); err != nil {
@@ -118,15 +128,20 @@ func TestAnAdoptedBucketStaysPublicUntilTheSpecClosesIt(t *testing.T) {
 	b := bucketOf(team(t, c), "website")
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
 	name := b.Spec.BucketName
-	_, err := api.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)}},
-	}})
+	_, err := api.CreateBucket(
+		t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+			LocationConstraint: "eu-west-1", Tags: []s3types.Tag{
+				{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)},
+			},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := func() {
 		t.Helper()
-		if _, err := api.DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: &name}); err != nil {
+		if _, err := api.DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{
+			Bucket: &name,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +154,10 @@ func TestAnAdoptedBucketStaysPublicUntilTheSpecClosesIt(t *testing.T) {
 	}
 	on := aws.Bool(true)
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
-		b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: on, BlockPublicPolicy: on, IgnorePublicAcls: on, RestrictPublicBuckets: on}
+		b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{
+			BlockPublicAcls: on, BlockPublicPolicy: on,
+			IgnorePublicAcls: on, RestrictPublicBuckets: on,
+		}
 	})
 	ready(t, c, b)
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.PublicAccessBlock = nil })

@@ -62,7 +62,8 @@ func TestAKeyThatShutsTheSenderOutIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		is := meta.FindStatusCondition(m.topic.Status.Conditions, v1alpha1.ConditionReady)
-		told := is != nil && (is.Reason == v1alpha1.ReasonNotLetIn || is.Reason == "WaitingForQueues") // depends on whether the queue was Ready before
+		// depends on whether the queue was Ready before
+		told := is != nil && (is.Reason == v1alpha1.ReasonNotLetIn || is.Reason == "WaitingForQueues")
 		return told, fmt.Sprint(is)
 	})
 	policy := keyPolicy(accountID, "sns.amazonaws.com", "s3.amazonaws.com")
@@ -178,7 +179,8 @@ func TestWhatOthersAddedOutlivesAHundredEdits(t *testing.T) {
 	m.ready()
 	ready(t, c, elsewhere)
 	foreign := func(arn, action string) string {
-		return `{"Sid":"Foreign","Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + stack.AccountID + `:root"},"Action":"` + action + `","Resource":"` + arn + `"}`
+		return `{"Sid":"Foreign","Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + stack.AccountID +
+			`:root"},"Action":"` + action + `","Resource":"` + arn + `"}`
 	}
 	beside := func(policy, statement string) *string {
 		var doc map[string]any
@@ -384,7 +386,10 @@ func TestABucketThatWasThereGetsNoStatement(t *testing.T) {
 	_, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{
 		Bucket: &b.Spec.BucketName,
 		Tagging: &s3types.Tagging{
-			TagSet: []s3types.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)}},
+			TagSet: []s3types.Tag{{
+				Key:   aws.String("portico.dev/adopt"),
+				Value: aws.String(b.Namespace + "/" + b.Name),
+			}},
 		},
 	})
 	if err != nil {

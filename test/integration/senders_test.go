@@ -222,7 +222,8 @@ func TestAnEdgeIsWrittenOnce(t *testing.T) {
 	if got := written("sqs"); len(got) > 3 || got[0] != "CreateQueue" { // the senders may become known one by one
 		t.Errorf("sqs: wrote %v", got)
 	}
-	if s := m.policyOfQueue(); len(s) != 2 || !strings.Contains(fmt.Sprint(s), `"aws:SourceAccount":"`+stack.AccountID+`"`) {
+	if s := m.policyOfQueue(); len(s) != 2 || !strings.Contains(fmt.Sprint(s), `"aws:SourceAccount":"`+stack.AccountID+
+		`"`) {
 		t.Errorf("statements %v", s)
 	}
 	mark = world.Proxy.Mark()

@@ -36,7 +36,9 @@ type visitor struct {
 func (r *replica) comes(t *testing.T, issuer *oidctest.Provider, name, group string) visitor {
 	t.Helper()
 	p := visitor{claims: oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}}
-	p.session = map[string]string{"__Host-portico": r.signIn(t, issuer, p.claims).want(t, http.StatusSeeOther).session()}
+	p.session = map[string]string{
+		"__Host-portico": r.signIn(t, issuer, p.claims).want(t, http.StatusSeeOther).session(),
+	}
 	with := maps.Clone(p.claims)
 	with["aud"] = stack.Audience
 	p.token = issuer.Token(with)
@@ -91,7 +93,9 @@ func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time
 // loggingApp creates an application, and returns the paths of its log, for the page and for the REST API.
 func loggingApp(t *testing.T) (page, api string) {
 	t.Helper()
-	app := &v1alpha1.WebApp{ObjectMeta: meta1("payments", unique("logging")), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
+	app := &v1alpha1.WebApp{ObjectMeta: meta1("payments", unique("logging")), Spec: v1alpha1.WebAppSpec{
+		Image: "registry.example.com/shop:1.0.0",
+	}}
 	app.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 	c := admin(t)
 	create(t, c, app)
@@ -101,14 +105,16 @@ func loggingApp(t *testing.T) (page, api string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
 		return err == nil && pod.Status.Phase == corev1.PodRunning, string(pod.Status.Phase)
 	})
-	return "/teams/payments/webapps/" + app.Name + "/pods/" + pod.Name + "/logs/live", "/api/v1/namespaces/payments/webapps/" + app.Name + "/logs?follow=true"
+	return "/teams/payments/webapps/" + app.Name + "/pods/" + pod.Name + "/logs/live",
+		"/api/v1/namespaces/payments/webapps/" + app.Name + "/logs?follow=true"
 }
 
 // endings are the ways for an admin to end the sessions of a user.
 var endings = map[string]func(t *testing.T, r *replica, admin visitor, user string) *http.Request{
 	"by the page": func(t *testing.T, r *replica, admin visitor, user string) *http.Request {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/admin/sessions", strings.NewReader(url.Values{"user": {"user:" + user}}.Encode()))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/admin/sessions",
+			strings.NewReader(url.Values{"user": {"user:" + user}}.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +125,8 @@ var endings = map[string]func(t *testing.T, r *replica, admin visitor, user stri
 	},
 	"over REST": func(t *testing.T, r *replica, admin visitor, user string) *http.Request {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, r.url+"/api/v1/sessions?user="+url.QueryEscape(user), http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, r.url+"/api/v1/sessions?user="+
+			url.QueryEscape(user), http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +142,8 @@ func TestAnAdminEndsSessionsOnEveryReplica(t *testing.T) {
 	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
 	logPage, logAPI := loggingApp(t)
 	streams := []string{"/teams/payments/live", "/api/v1/namespaces/payments/s3buckets?watch=true", logPage, logAPI}
-	admin, neighbour := one.comes(t, issuer, unique("root"), "platform-admins"), other.comes(t, issuer, unique("neighbour"), "team-payments")
+	admin, neighbour := one.comes(t, issuer, unique("root"), "platform-admins"),
+		other.comes(t, issuer, unique("neighbour"), "team-payments")
 	await(t, "the application in the caches", func() (bool, string) {
 		path := strings.TrimSuffix(strings.TrimPrefix(logAPI, "/api/v1"), "?follow=true")
 		a, b := one.call(t, neighbour.token, "GET", path, nil), other.call(t, neighbour.token, "GET", path, nil)
@@ -170,10 +178,13 @@ func TestAnAdminEndsSessionsOnEveryReplica(t *testing.T) {
 			t.Logf("the admin has the answer after %.2f s", (<-answered).Sub(began).Seconds())
 			again := other.comes(t, issuer, user.claims["preferred_username"].(string), "team-payments")
 			for where, r := range map[string]*replica{"here": one, "there": other} {
-				if a, b := r.visit(t, "GET", "/teams/payments", again.session), r.call(t, again.token, "GET", "/me", nil); a.status != http.StatusOK || b.status != http.StatusOK {
+				if a, b := r.visit(t, "GET", "/teams/payments", again.session),
+					r.call(t, again.token, "GET", "/me", nil); a.status != http.StatusOK || b.status != http.StatusOK {
 					t.Errorf("who signs in at once is refused %s: %d, %d %s", where, a.status, b.status, b.raw)
 				}
-				if a, b := r.visit(t, "GET", "/teams/payments", neighbour.session), r.call(t, neighbour.token, "GET", "/me", nil); a.status != http.StatusOK || b.status != http.StatusOK {
+				if a, b := r.visit(t, "GET", "/teams/payments", neighbour.session),
+					r.call(t, neighbour.token, "GET", "/me", nil); a.status != http.StatusOK ||
+					b.status != http.StatusOK {
 					t.Errorf("another user is refused %s: %d, %d", where, a.status, b.status)
 				}
 			}
@@ -240,7 +251,8 @@ func (p visitor) isToldWhy(t *testing.T, r *replica) {
 		}
 	}
 	to := r.visit(t, "GET", "/teams/payments", p.session).want(t, http.StatusSeeOther).header.Get("Location")
-	if got := r.visit(t, "GET", to, p.session).want(t, http.StatusOK); !strings.Contains(got.raw, "A platform admin ended your sessions") {
+	if got := r.visit(t, "GET", to, p.session).want(t, http.StatusOK); !strings.Contains(
+		got.raw, "A platform admin ended your sessions") {
 		t.Errorf("%s says %s", to, got.raw)
 	}
 }
@@ -261,7 +273,8 @@ func (r *replica) recorded(t *testing.T, parts ...string) {
 func TestWhoMayNotEndSessionsIsToldSo(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))
-	admin, dev := p.comes(t, issuer, unique("root"), "platform-admins"), p.comes(t, issuer, unique("dev"), "team-payments")
+	admin, dev := p.comes(t, issuer, unique("root"), "platform-admins"),
+		p.comes(t, issuer, unique("dev"), "team-payments")
 	got := p.call(t, dev.token, "DELETE", "/sessions?user=oidc:somebody", nil).want(t, http.StatusForbidden)
 	if got.detail() != "you are not allowed to delete sessions" {
 		t.Errorf("answers %q", got.detail())
@@ -270,11 +283,14 @@ func TestWhoMayNotEndSessionsIsToldSo(t *testing.T) {
 	if !strings.Contains(page.raw, "You are not allowed to delete sessions.") {
 		t.Errorf("the page says %s", page.raw)
 	}
-	p.recorded(t, dev.claims["preferred_username"].(string), `"resource":"sessions"`, `"name":"oidc:somebody"`, `"decision":"deny"`, `"outcome":"forbidden"`)
+	p.recorded(t, dev.claims["preferred_username"].(string), `"resource":"sessions"`, `"name":"oidc:somebody"`,
+		`"decision":"deny"`, `"outcome":"forbidden"`)
 	for user, words := range map[string]string{
-		"oidc:team-payments": "oidc:team-payments is a group", "system:serviceaccount:payments:ci": "is a ServiceAccount", "oidc:": "empty username",
+		"oidc:team-payments":                "oidc:team-payments is a group",
+		"system:serviceaccount:payments:ci": "is a ServiceAccount", "oidc:": "empty username",
 	} {
-		got := p.call(t, admin.token, "DELETE", "/sessions?user="+url.QueryEscape(user), nil).want(t, http.StatusUnprocessableEntity)
+		got := p.call(t, admin.token, "DELETE", "/sessions?user="+url.QueryEscape(user), nil).want(
+			t, http.StatusUnprocessableEntity)
 		if at, _ := got.location(); !strings.Contains(got.detail(), words) || at != "query.user" {
 			t.Errorf("%s: %q at %q", user, got.detail(), at)
 		}

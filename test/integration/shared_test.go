@@ -36,13 +36,20 @@ func (s sharedAccount) must(err error) {
 // tag shares a resource with a namespace.
 func (s sharedAccount) tag(id, namespace string) {
 	s.t.Helper()
-	_, err := s.ec2.CreateTags(s.t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []ec2types.Tag{{Key: aws.String("portico.dev/namespace"), Value: &namespace}}})
+	_, err := s.ec2.CreateTags(
+		s.t.Context(), &ec2.CreateTagsInput{
+			Resources: []string{id}, Tags: []ec2types.Tag{
+				{Key: aws.String("portico.dev/namespace"), Value: &namespace},
+			},
+		})
 	s.must(err)
 }
 
 func (s sharedAccount) group(name string) string {
 	s.t.Helper()
-	out, err := s.ec2.CreateSecurityGroup(s.t.Context(), &ec2.CreateSecurityGroupInput{GroupName: &name, Description: &name})
+	out, err := s.ec2.CreateSecurityGroup(s.t.Context(), &ec2.CreateSecurityGroupInput{
+		GroupName: &name, Description: &name,
+	})
 	s.must(err)
 	return *out.GroupId
 }
@@ -58,12 +65,18 @@ func (s sharedAccount) profile(name, namespace string) {
 // disk runs a machine for another team, and returns an image of it and a snapshot of its volume.
 func (s sharedAccount) disk() (image, snapshot string) {
 	s.t.Helper()
-	vm, err := s.ec2.RunInstances(s.t.Context(), &ec2.RunInstancesInput{ImageId: aws.String(simulatedImage), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
+	vm, err := s.ec2.RunInstances(s.t.Context(), &ec2.RunInstancesInput{
+		ImageId:  aws.String(simulatedImage),
+		MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+	})
 	s.must(err)
 	id := vm.Instances[0].InstanceId
-	made, err := s.ec2.CreateImage(s.t.Context(), &ec2.CreateImageInput{InstanceId: id, Name: aws.String("golden-" + *id)})
+	made, err := s.ec2.CreateImage(
+		s.t.Context(), &ec2.CreateImageInput{InstanceId: id, Name: aws.String("golden-" + *id)})
 	s.must(err)
-	out, err := s.ec2.DescribeVolumes(s.t.Context(), &ec2.DescribeVolumesInput{Filters: []ec2types.Filter{{Name: aws.String("attachment.instance-id"), Values: []string{*id}}}})
+	out, err := s.ec2.DescribeVolumes(s.t.Context(), &ec2.DescribeVolumesInput{
+		Filters: []ec2types.Filter{{Name: aws.String("attachment.instance-id"), Values: []string{*id}}},
+	})
 	s.must(err)
 	taken, err := s.ec2.CreateSnapshot(s.t.Context(), &ec2.CreateSnapshotInput{VolumeId: out.Volumes[0].VolumeId})
 	s.must(err)
@@ -106,9 +119,13 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 
 	q := queueOf(ns, "orders")
 	q.Spec.ProviderRef.Name = p.Name
-	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetARN: "arn:aws:sqs:eu-west-1:230000000077:search-orders", MaxReceiveCount: 1}
+	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{
+		TargetARN:       "arn:aws:sqs:eu-west-1:230000000077:search-orders",
+		MaxReceiveCount: 1,
+	}
 	create(t, c, q)
-	if got := reason(t, c, q, "ReferenceNotAllowed"); !strings.Contains(got.Message, "the dead-letter queue "+q.Spec.DeadLetterQueue.TargetARN) {
+	if got := reason(t, c, q, "ReferenceNotAllowed"); !strings.Contains(got.Message, "the dead-letter queue "+
+		q.Spec.DeadLetterQueue.TargetARN) {
 		t.Errorf("a queue of theirs: message %q", got.Message)
 	}
 	gone(t, c, q)
@@ -120,10 +137,13 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 	})
 	reason(t, c, m, "ReferenceNotAllowed")
 	held := func() []string {
-		out, err := s.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{m.Status.InstanceID}})
+		out, err := s.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{
+			InstanceIds: []string{m.Status.InstanceID},
+		})
 		s.must(err)
 		vm := out.Reservations[0].Instances[0]
-		if vm.State.Name != ec2types.InstanceStateNameRunning || !slices.ContainsFunc(vm.Tags, func(tag ec2types.Tag) bool { return *tag.Key == "tier" }) {
+		if vm.State.Name != ec2types.InstanceStateNameRunning ||
+			!slices.ContainsFunc(vm.Tags, func(tag ec2types.Tag) bool { return *tag.Key == "tier" }) {
 			t.Errorf("the machine is %s, tags %v", vm.State.Name, vm.Tags)
 		}
 		var ids []string
@@ -163,7 +183,8 @@ func TestTagsThatThePlatformKeeps(t *testing.T) {
 	b := bucketOf(ns, "taxed")
 	b.Spec.ProviderRef.Name, b.Spec.Tags = p.Name, v1alpha1.Tags{"cost-center": "1", "billing-code": "free"}
 	create(t, c, b)
-	if got := reason(t, c, b, "TagForbidden"); !strings.Contains(got.Message, "billing-code. Remove them from spec.tags") || !strings.Contains(got.Message, p.Name) {
+	if got := reason(t, c, b, "TagForbidden"); !strings.Contains(
+		got.Message, "billing-code. Remove them from spec.tags") || !strings.Contains(got.Message, p.Name) {
 		t.Errorf("message %q", got.Message)
 	}
 	api := outside(t, p.Name)
@@ -181,7 +202,9 @@ func TestTagsThatThePlatformKeeps(t *testing.T) {
 	for key, value := range tags {
 		set = append(set, s3types.Tag{Key: &key, Value: &value})
 	}
-	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{TagSet: set}}); err != nil {
+	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{
+		Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{TagSet: set},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	annotate(t, c, b, v1alpha1.AnnotationReconcileRequestedAt, "1")

@@ -81,7 +81,9 @@ func ownedByTag(t *testing.T, uid string) (all []string) {
 
 // specimens returns all AWS kinds, sorted by name.
 func specimens() []specimen {
-	return slices.SortedFunc(slices.Values(registered), func(a, b specimen) int { return strings.Compare(a.kind, b.kind) })
+	return slices.SortedFunc(slices.Values(registered), func(a, b specimen) int {
+		return strings.Compare(a.kind, b.kind)
+	})
 }
 
 // each runs test for every AWS kind.
@@ -95,7 +97,8 @@ func each(t *testing.T, test func(*testing.T, specimen)) {
 // calls returns the operator's calls to the specimen's service since m.
 func (s specimen) calls(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
 	var all []string
-	for _, c := range world.Proxy.CallsSince(m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To(s.service))...) {
+	for _, c := range world.Proxy.CallsSince(
+		m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To(s.service))...) {
 		all = append(all, c.Operation)
 	}
 	return all
@@ -125,7 +128,9 @@ var buckets = register(specimen{
 	},
 	holds: func(t *testing.T, o external.Object) bool {
 		t.Helper()
-		v, err := outside(t, "test").GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
+		v, err := outside(t, "test").GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{
+			Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName,
+		})
 		return err == nil && v.Status == s3types.BucketVersioningStatusEnabled
 	},
 	spoil: func(t *testing.T, o external.Object) error {
@@ -138,7 +143,8 @@ var buckets = register(specimen{
 	},
 	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		_, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
+		_, err := outside(t, "test").DeleteBucket(
+			t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
 		return err
 	},
 	astray: []wrong{
@@ -163,7 +169,8 @@ func queueAPI(t *testing.T) *sqs.Client {
 var queues = register(specimen{
 	kind: "SQSQueue", service: "sqs",
 	tagging: queueTagging,
-	create:  "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1, rest: []string{"ListQueueTags"},
+	create:  "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1,
+	rest: []string{"ListQueueTags"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.SQSQueue{ObjectMeta: meta1(ns, name), Spec: v1alpha1.SQSQueueSpec{AWSSpec: sampleProvider()}}
 	},
@@ -184,7 +191,8 @@ var queues = register(specimen{
 	},
 	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		_, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
+		_, err := queueAPI(t).DeleteQueue(
+			t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
 		return err
 	},
 	astray: []wrong{

@@ -82,7 +82,8 @@ func TestAnIncompleteListingProvesNothing(t *testing.T) {
 		defer world.Proxy.SetPageSize(0)
 		s.listed(t, lives, "the second page fails", awsproxy.Fault{Kind: awsproxy.ServerError, OnlyContinued: true})
 		s.listed(t, lives, "the second page is denied", awsproxy.Fault{Kind: awsproxy.Denied, OnlyContinued: true})
-		s.listed(t, lives, "pages miss an item", awsproxy.Fault{Kind: awsproxy.PartialPage}) // last, because it triggers objects
+		// last, because it triggers objects
+		s.listed(t, lives, "pages miss an item", awsproxy.Fault{Kind: awsproxy.PartialPage})
 	})
 }
 

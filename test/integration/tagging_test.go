@@ -35,7 +35,8 @@ type tagCalls struct {
 }
 
 // replacing returns a replace function for APIs that can only set and remove tags.
-func replacing(read func(*testing.T, external.Object) map[string]string, set func(*testing.T, external.Object, map[string]string) error,
+func replacing(read func(*testing.T, external.Object) map[string]string,
+	set func(*testing.T, external.Object, map[string]string) error,
 	remove func(*testing.T, external.Object, []string) error,
 ) func(*testing.T, external.Object, map[string]string) error {
 	return func(t *testing.T, o external.Object, tags map[string]string) error {
@@ -84,7 +85,8 @@ var bucketTagging = tagCalls{
 
 func queueTags(t *testing.T, o external.Object) map[string]string {
 	t.Helper()
-	out, err := queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
+	out, err := queueAPI(t).ListQueueTags(
+		t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,17 +97,22 @@ var queueTagging = tagCalls{
 	read: queueTags,
 	replace: replacing(queueTags, func(t *testing.T, o external.Object, tags map[string]string) error {
 		t.Helper()
-		_, err := queueAPI(t).TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, Tags: tags})
+		_, err := queueAPI(t).TagQueue(
+			t.Context(), &sqs.TagQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, Tags: tags})
 		return err
 	}, func(t *testing.T, o external.Object, keys []string) error {
 		t.Helper()
-		_, err := queueAPI(t).UntagQueue(t.Context(), &sqs.UntagQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, TagKeys: keys})
+		_, err := queueAPI(t).UntagQueue(
+			t.Context(), &sqs.UntagQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, TagKeys: keys})
 		return err
 	}),
 	command: "sqs tag-queue",
 	run: func(t *testing.T, flags map[string]string) error {
 		t.Helper()
-		_, err := queueAPI(t).TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: aws.String(flags["queue-url"]), Tags: parsed[map[string]string](t, flags["tags"])})
+		_, err := queueAPI(t).TagQueue(t.Context(), &sqs.TagQueueInput{
+			QueueUrl: aws.String(flags["queue-url"]),
+			Tags:     parsed[map[string]string](t, flags["tags"]),
+		})
 		return err
 	},
 }
@@ -123,12 +130,15 @@ var topicTagging = tagCalls{
 	read: topicTags,
 	replace: replacing(topicTags, func(t *testing.T, o external.Object, tags map[string]string) error {
 		t.Helper()
-		list := cloud.TagList(tags, func(key, value *string) snstypes.Tag { return snstypes.Tag{Key: key, Value: value} })
+		list := cloud.TagList(tags, func(key, value *string) snstypes.Tag {
+			return snstypes.Tag{Key: key, Value: value}
+		})
 		_, err := topicClient(t).TagResource(t.Context(), &sns.TagResourceInput{ResourceArn: topicARN(o), Tags: list})
 		return err
 	}, func(t *testing.T, o external.Object, keys []string) error {
 		t.Helper()
-		_, err := topicClient(t).UntagResource(t.Context(), &sns.UntagResourceInput{ResourceArn: topicARN(o), TagKeys: keys})
+		_, err := topicClient(t).UntagResource(
+			t.Context(), &sns.UntagResourceInput{ResourceArn: topicARN(o), TagKeys: keys})
 		return err
 	}),
 	command: "sns tag-resource",
@@ -153,8 +163,14 @@ var machineTagging = tagCalls{
 	read: machineTags,
 	replace: replacing(machineTags, func(t *testing.T, o external.Object, tags map[string]string) error {
 		t.Helper()
-		list := cloud.TagList(tags, func(key, value *string) ec2types.Tag { return ec2types.Tag{Key: key, Value: value} })
-		_, err := outsideEC2(t).CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{o.(*v1alpha1.EC2Instance).Status.InstanceID}, Tags: list})
+		list := cloud.TagList(tags, func(key, value *string) ec2types.Tag {
+			return ec2types.Tag{Key: key, Value: value}
+		})
+		_, err := outsideEC2(t).CreateTags(
+			t.Context(), &ec2.CreateTagsInput{
+				Resources: []string{o.(*v1alpha1.EC2Instance).Status.InstanceID},
+				Tags:      list,
+			})
 		return err
 	}, func(t *testing.T, o external.Object, keys []string) error {
 		t.Helper()
@@ -168,7 +184,10 @@ var machineTagging = tagCalls{
 	command: "ec2 create-tags",
 	run: func(t *testing.T, flags map[string]string) error {
 		t.Helper()
-		_, err := outsideEC2(t).CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{flags["resources"]}, Tags: parsed[[]ec2types.Tag](t, flags["tags"])})
+		_, err := outsideEC2(t).CreateTags(t.Context(), &ec2.CreateTagsInput{
+			Resources: []string{flags["resources"]},
+			Tags:      parsed[[]ec2types.Tag](t, flags["tags"]),
+		})
 		return err
 	},
 }
@@ -185,12 +204,18 @@ var databaseTagging = tagCalls{
 	read: databaseTags,
 	replace: replacing(databaseTags, func(t *testing.T, o external.Object, tags map[string]string) error {
 		t.Helper()
-		list := cloud.TagList(tags, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
-		_, err := outsideRDS(t).AddTagsToResource(t.Context(), &rds.AddTagsToResourceInput{ResourceName: &o.(*v1alpha1.RDSInstance).Status.ARN, Tags: list})
+		list := cloud.TagList(tags, func(key, value *string) rdstypes.Tag {
+			return rdstypes.Tag{Key: key, Value: value}
+		})
+		_, err := outsideRDS(t).AddTagsToResource(t.Context(), &rds.AddTagsToResourceInput{
+			ResourceName: &o.(*v1alpha1.RDSInstance).Status.ARN, Tags: list,
+		})
 		return err
 	}, func(t *testing.T, o external.Object, keys []string) error {
 		t.Helper()
-		_, err := outsideRDS(t).RemoveTagsFromResource(t.Context(), &rds.RemoveTagsFromResourceInput{ResourceName: &o.(*v1alpha1.RDSInstance).Status.ARN, TagKeys: keys})
+		_, err := outsideRDS(t).RemoveTagsFromResource(t.Context(), &rds.RemoveTagsFromResourceInput{
+			ResourceName: &o.(*v1alpha1.RDSInstance).Status.ARN, TagKeys: keys,
+		})
 		return err
 	}),
 	command: "rds add-tags-to-resource",

@@ -48,19 +48,25 @@ func isolated(t *testing.T, c client.Client, squad *v1alpha1.Team) {
 	if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(teamsNetwork, "TEAM", squad.Name)), &want); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "portico-team"}, policy); err != nil || !equality.Semantic.DeepEqual(policy.Spec, want) {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "portico-team"}, policy); err != nil ||
+		!equality.Semantic.DeepEqual(policy.Spec, want) {
 		t.Errorf("the network is %+v, want %+v: %v", policy.Spec, want, err)
 	}
 	grant := &v1alpha1.HostnameGrant{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "hostnames"}, grant); err != nil || !equality.Semantic.DeepEqual(grant.Spec, *squad.Spec.Hostnames) {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "hostnames"}, grant); err != nil ||
+		!equality.Semantic.DeepEqual(grant.Spec, *squad.Spec.Hostnames) {
 		t.Errorf("the hostnames are %+v, want %+v: %v", grant.Spec, squad.Spec.Hostnames, err)
 	}
 	// None of Portico's roles allows creating Pods: a cluster admin has given the members one that does.
 	create(t, c, &rbacv1.Role{
-		ObjectMeta: meta1(squad.Name, "runs-pods"), Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}}},
+		ObjectMeta: meta1(squad.Name, "runs-pods"), Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}},
+		},
 	})
 	create(t, c, &rbacv1.RoleBinding{
-		ObjectMeta: meta1(squad.Name, "runs-pods"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "runs-pods"},
+		ObjectMeta: meta1(squad.Name, "runs-pods"), RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "runs-pods",
+		},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:squad"}},
 	})
 	member := as(t, "oidc:dev", "oidc:squad")
@@ -80,7 +86,8 @@ func isolated(t *testing.T, c client.Client, squad *v1alpha1.Team) {
 	}
 	for words, change := range map[string]func(*corev1.PodSpec){
 		"violates PodSecurity \"restricted:latest\": privileged": func(s *corev1.PodSpec) {
-			s.Containers[0].SecurityContext.Privileged, s.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(true), nil
+			s.Containers[0].SecurityContext.Privileged, s.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(
+				true), nil
 		},
 		"violates PodSecurity \"restricted:latest\": host namespaces": func(s *corev1.PodSpec) { s.HostNetwork = true },
 		"exceeded quota: portico-team, requested: requests.cpu=21": func(s *corev1.PodSpec) {
@@ -96,10 +103,15 @@ func isolated(t *testing.T, c client.Client, squad *v1alpha1.Team) {
 // modestPod returns a Pod that meets the level Restricted and requests no resources.
 func modestPod(ns string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: meta1(ns, "modest"), Spec: corev1.PodSpec{
-		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{
+			Type: corev1.SeccompProfileTypeRuntimeDefault,
+		}},
 		Containers: []corev1.Container{{
 			Name: "app", Image: "registry.example.com/shop:1.0.0",
-			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}},
+			SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: new(false),
+				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			},
 		}},
 	}}
 }

@@ -39,10 +39,12 @@ func TestOwnersChangeTheMembersAndNothingElse(t *testing.T) {
 	createReady(t, c, squad)
 	owner := as(t, "oidc:boss")
 	merge := func(who client.Client, text string) error {
-		return who.Patch(t.Context(), &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: squad.Name}}, client.RawPatch(types.MergePatchType, []byte(text)))
+		return who.Patch(t.Context(), &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: squad.Name}},
+			client.RawPatch(types.MergePatchType, []byte(text)))
 	}
 	await(t, "the owner to have the role", func() (bool, string) {
-		err := merge(owner, `{"spec":{"members":[{"user":"oidc:boss","role":"Owner"},{"user":"oidc:new","role":"Developer"}]}}`)
+		err := merge(
+			owner, `{"spec":{"members":[{"user":"oidc:boss","role":"Owner"},{"user":"oidc:new","role":"Developer"}]}}`)
 		return err == nil, fmt.Sprint(err)
 	})
 	await(t, "the new member to be bound", func() (bool, string) {
@@ -65,7 +67,8 @@ func TestOwnersChangeTheMembersAndNothingElse(t *testing.T) {
 		"annotations":     `{"metadata":{"annotations":{"portico.dev/paused":"true"}}}`,
 		"finalizers":      `{"metadata":{"finalizers":null}}`,
 	} {
-		if err := merge(owner, text); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "ask a platform admin") {
+		if err := merge(owner, text); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), field) ||
+			!strings.Contains(err.Error(), "ask a platform admin") {
 			t.Errorf("an owner changes %s: %v", field, err)
 		}
 	}
@@ -93,25 +96,37 @@ func TestOnlyAdminsSayWhichTeamHasANamespace(t *testing.T) {
 	ns := team(t, c)
 	create(t, c, &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "test-labels-namespaces"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"}}},
+		Rules: []rbacv1.PolicyRule{
+			{
+				APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"},
+				Verbs: []string{"*"},
+			},
+		},
 	})
 	t.Cleanup(func() {
-		release(context.Background(), t, c, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "test-labels-namespaces"}})
+		release(context.Background(), t, c, &rbacv1.ClusterRole{
+			ObjectMeta: metav1.ObjectMeta{Name: "test-labels-namespaces"},
+		})
 	})
 	bindEverywhere(t, c, "test-labels-namespaces", "oidc:labeller")
 	labeller := as(t, "oidc:labeller")
 	merge := func(who client.Client, text string) error {
-		return who.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, client.RawPatch(types.MergePatchType, []byte(text)))
+		return who.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}},
+			client.RawPatch(types.MergePatchType, []byte(text)))
 	}
 	await(t, "the right on namespaces", func() (bool, string) {
 		err := merge(labeller, `{"metadata":{"labels":{"theirs":"yes"}}}`)
 		return err == nil, fmt.Sprint(err)
 	})
 	for _, text := range []string{
-		`{"metadata":{"labels":{"portico.dev/team":"payments"}}}`, `{"metadata":{"labels":{"portico.dev/aws":null}}}`, `{"metadata":{"labels":{"portico.dev/aws":"other"}}}`,
-		`{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`, `{"metadata":{"annotations":{"portico.dev/team-uid":"x"}}}`, `{"metadata":{"annotations":{"portico.dev/default-provider":"x"}}}`,
+		`{"metadata":{"labels":{"portico.dev/team":"payments"}}}`, `{"metadata":{"labels":{"portico.dev/aws":null}}}`,
+		`{"metadata":{"labels":{"portico.dev/aws":"other"}}}`,
+		`{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`,
+		`{"metadata":{"annotations":{"portico.dev/team-uid":"x"}}}`,
+		`{"metadata":{"annotations":{"portico.dev/default-provider":"x"}}}`,
 	} {
-		if err := merge(labeller, text); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "ask a platform admin") {
+		if err := merge(labeller, text); !apierrors.IsForbidden(err) ||
+			!strings.Contains(err.Error(), "ask a platform admin") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -120,13 +135,17 @@ func TestOnlyAdminsSayWhichTeamHasANamespace(t *testing.T) {
 	if err := labeller.SubResource("status").Update(t.Context(), whole); !apierrors.IsForbidden(err) {
 		t.Errorf("by the status: %v", err)
 	}
-	if err := finalize(t, ns, map[string]string{"portico.dev/team": "payments"}, "oidc:labeller"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "ask a platform admin") {
+	if err := finalize(t, ns, map[string]string{"portico.dev/team": "payments"},
+		"oidc:labeller"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "ask a platform admin") {
 		t.Errorf("by the finalizers: %v", err)
 	}
-	if err := finalize(t, ns, map[string]string{"theirs": "again"}, "oidc:labeller"); err != nil { // the user has the permission itself
+	// the user has the permission itself
+	if err := finalize(t, ns, map[string]string{"theirs": "again"}, "oidc:labeller"); err != nil {
 		t.Errorf("another label by the finalizers: %v", err)
 	}
-	named := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-new", Labels: map[string]string{"portico.dev/team": "payments"}}}
+	named := &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: ns + "-new", Labels: map[string]string{"portico.dev/team": "payments"}},
+	}
 	if err := labeller.Create(t.Context(), named); !apierrors.IsForbidden(err) {
 		t.Errorf("a new namespace of another team: %v", err)
 	}
@@ -157,20 +176,30 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	given := team(t, c)
 	edit(t, c, namespaceNamed(t, c, given), func(n *corev1.Namespace) { n.Labels["portico.dev/team"] = "squad" })
 	binding := &rbacv1.RoleBinding{
-		ObjectMeta: marked(ns, "portico-developer", "Team", "squad"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
+		ObjectMeta: marked(ns, "portico-developer", "Team", "squad"), RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer",
+		},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:squad"}},
 	}
-	role := &rbacv1.ClusterRole{ObjectMeta: marked("", "portico:team:squad", "Team", "squad"), Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"portico.dev"}, Resources: []string{"teams"}, ResourceNames: []string{"squad"}, Verbs: []string{"get"}},
-	}}
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: marked("", "portico:team:squad", "Team", "squad"),
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"portico.dev"}, Resources: []string{"teams"}, ResourceNames: []string{"squad"}, Verbs: []string{"get"}},
+		},
+	}
 	everywhere := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: marked("", "portico:team:squad", "Team", "squad"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico:team:squad"},
+		ObjectMeta: marked("", "portico:team:squad", "Team", "squad"), RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico:team:squad",
+		},
 		Subjects: binding.Subjects,
 	}
 	fresh := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: ns + "-fresh", Labels: map[string]string{"portico.dev/team": "squad"}, Annotations: map[string]string{"portico.dev/team-uid": "x"},
+		Name: ns + "-fresh", Labels: map[string]string{"portico.dev/team": "squad"}, Annotations: map[string]string{
+			"portico.dev/team-uid": "x",
+		},
 	}}
-	theirs, mine := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: given}}
+	theirs, mine := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: given}}
 	judge(t, c, map[string]attempt{
 		"a RoleBinding, as it is made":           {creates(binding), ""},
 		"a ClusterRole, as it is made":           {creates(role), ""},
@@ -187,16 +216,19 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 		"a RoleBinding of a ServiceAccount": {creates(changed(binding, func(b *rbacv1.RoleBinding) {
 			b.Subjects = []rbacv1.Subject{{Kind: "ServiceAccount", Name: "x", Namespace: ns}}
 		})), "of the system"},
-		"a RoleBinding of everybody":                   {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "system:authenticated" })), "of the system"},
-		"a ClusterRole of everything":                  {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = nil })), "gives more than"},
-		"a ClusterRole about another team":             {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = []string{"payments"} })), "gives more than"},
-		"a ClusterRole that deletes":                   {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].Verbs = []string{"delete"} })), "gives more than"},
-		"a ClusterRole of another name":                {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Name = "portico-admin-2" })), "has not the name, or the role"},
-		"a ClusterRoleBinding of cluster-admin":        {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "cluster-admin" })), "another role than that of its Team"},
-		"a ClusterRoleBinding of portico-admin":        {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "portico-admin" })), "another role than that of its Team"},
-		"the role of admins":                           {patches(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-admin"}}, `{"rules":[]}`), "belongs to no object of Portico"},
-		"a namespace of nobody":                        {creates(changed(fresh, func(n *corev1.Namespace) { n.Labels = nil })), "no namespace of a Team"},
-		"kube-system":                                  {patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}}, `{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team"},
+		"a RoleBinding of everybody":            {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "system:authenticated" })), "of the system"},
+		"a ClusterRole of everything":           {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = nil })), "gives more than"},
+		"a ClusterRole about another team":      {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = []string{"payments"} })), "gives more than"},
+		"a ClusterRole that deletes":            {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].Verbs = []string{"delete"} })), "gives more than"},
+		"a ClusterRole of another name":         {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Name = "portico-admin-2" })), "has not the name, or the role"},
+		"a ClusterRoleBinding of cluster-admin": {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "cluster-admin" })), "another role than that of its Team"},
+		"a ClusterRoleBinding of portico-admin": {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "portico-admin" })), "another role than that of its Team"},
+		"the role of admins":                    {patches(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-admin"}}, `{"rules":[]}`), "belongs to no object of Portico"},
+		"a namespace of nobody":                 {creates(changed(fresh, func(n *corev1.Namespace) { n.Labels = nil })), "no namespace of a Team"},
+		"kube-system": {
+			patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
+				`{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team",
+		},
 		"a namespace that was not given":               {patches(theirs, `{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team"},
 		"a namespace of a team, freed of its policies": {patches(mine, `{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`), "only the labels and annotations of its Team"},
 		"a namespace of a team, with a former UID":     {patches(mine, `{"metadata":{"annotations":{"portico.dev/former-uid":"x"}}}`), "only the labels and annotations of its Team"},
@@ -212,7 +244,12 @@ func TestNobodyGivesANamespaceAFormerUID(t *testing.T) {
 	ns := team(t, c)
 	create(t, c, &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "test-former"},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"}}},
+		Rules: []rbacv1.PolicyRule{
+			{
+				APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"},
+				Verbs: []string{"*"},
+			},
+		},
 	})
 	t.Cleanup(func() {
 		release(context.Background(), t, c, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "test-former"}})
@@ -220,7 +257,8 @@ func TestNobodyGivesANamespaceAFormerUID(t *testing.T) {
 	bindEverywhere(t, c, "test-former", "oidc:former")
 	who := as(t, "oidc:former")
 	await(t, "the right on namespaces", func() (bool, string) {
-		err := who.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"theirs":"yes"}}}`)))
+		err := who.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}},
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"theirs":"yes"}}}`)))
 		return err == nil, fmt.Sprint(err)
 	})
 	for _, sub := range []string{"", "status", "finalize"} {

@@ -85,7 +85,8 @@ func TestAPlatformAdminGivesTheRolesOfPortico(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	for _, role := range []string{
-		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer", "portico-database-reader", "portico-database-owner",
+		"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer",
+		"portico-database-reader", "portico-database-owner",
 		"portico-service-binding",
 	} {
 		b := roleBindingOf(ns, "given-"+role, role)

@@ -26,19 +26,23 @@ import (
 // teamOf returns a Team that uses every feature, and removes it and its namespaces at the end of the test.
 func teamOf(t *testing.T, c client.Client, namespaces ...string) *v1alpha1.Team {
 	t.Helper()
-	made := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("squad-%d", counter.Add(1))}, Spec: v1alpha1.TeamSpec{
-		Title: "Squad", Contact: "squad@example.com",
-		Members: []v1alpha1.TeamMember{
-			{Group: "oidc:squad", Role: v1alpha1.TeamDeveloper}, {User: "oidc:boss", Role: v1alpha1.TeamOwner}, {Group: "oidc:guests", Role: v1alpha1.TeamViewer},
+	made := &v1alpha1.Team{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("squad-%d", counter.Add(1))},
+		Spec: v1alpha1.TeamSpec{
+			Title: "Squad", Contact: "squad@example.com",
+			Members: []v1alpha1.TeamMember{
+				{Group: "oidc:squad", Role: v1alpha1.TeamDeveloper}, {User: "oidc:boss", Role: v1alpha1.TeamOwner}, {Group: "oidc:guests", Role: v1alpha1.TeamViewer},
+			},
+			Providers: []v1alpha1.TeamProvider{{Name: "aws-local"}},
+			Quotas: &v1alpha1.TeamQuotas{
+				Resources: []v1alpha1.KindQuota{{Kind: v1alpha1.KindS3Bucket, Max: 1}},
+				CPU:       new(resource.MustParse("20")), Pods: new(int32(50)),
+			},
+			Hostnames: &v1alpha1.HostnameGrantSpec{Suffixes: []string{"squad.example.com"}},
+			Defaults:  &v1alpha1.TeamDefaults{Provider: "aws-local"},
+			Isolation: v1alpha1.TeamIsolation{Containers: &v1alpha1.ContainerLimits{DefaultRequest: &v1alpha1.CPUAndMemory{CPU: new(resource.MustParse("100m"))}}},
 		},
-		Providers: []v1alpha1.TeamProvider{{Name: "aws-local"}},
-		Quotas: &v1alpha1.TeamQuotas{
-			Resources: []v1alpha1.KindQuota{{Kind: v1alpha1.KindS3Bucket, Max: 1}}, CPU: new(resource.MustParse("20")), Pods: new(int32(50)),
-		},
-		Hostnames: &v1alpha1.HostnameGrantSpec{Suffixes: []string{"squad.example.com"}},
-		Defaults:  &v1alpha1.TeamDefaults{Provider: "aws-local"},
-		Isolation: v1alpha1.TeamIsolation{Containers: &v1alpha1.ContainerLimits{DefaultRequest: &v1alpha1.CPUAndMemory{CPU: new(resource.MustParse("100m"))}}},
-	}}
+	}
 	for _, name := range namespaces {
 		made.Spec.Namespaces = append(made.Spec.Namespaces, v1alpha1.TeamNamespace{Name: name})
 	}
@@ -55,8 +59,11 @@ func teamOf(t *testing.T, c client.Client, namespaces ...string) *v1alpha1.Team 
 func dismiss(t *testing.T, c client.Client, made *v1alpha1.Team) {
 	t.Helper()
 	ctx := context.Background() // the test's own context is cancelled
-	_ = c.Patch(ctx, made.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null,"annotations":{"portico.dev/paused":"true"}}}`)))
-	_ = c.Status().Patch(ctx, made.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"namespaces":null}}`)))
+	_ = c.Patch(ctx, made.DeepCopy(),
+		client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"finalizers":null,"annotations":{"portico.dev/paused":"true"}}}`)))
+	_ = c.Status().Patch(ctx, made.DeepCopy(),
+		client.RawPatch(types.MergePatchType, []byte(`{"status":{"namespaces":null}}`)))
 	release(ctx, t, c, made)
 }
 
@@ -73,10 +80,13 @@ func namespaceNamed(t *testing.T, c client.Client, name string) *corev1.Namespac
 func objectsOf(ns string) []client.Object {
 	in := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
 	return []client.Object{
-		&rbacv1.RoleBinding{ObjectMeta: in("portico-viewer")}, &rbacv1.RoleBinding{ObjectMeta: in("portico-developer")}, &rbacv1.RoleBinding{ObjectMeta: in("portico-owner")},
+		&rbacv1.RoleBinding{ObjectMeta: in("portico-viewer")}, &rbacv1.RoleBinding{ObjectMeta: in("portico-developer")},
+		&rbacv1.RoleBinding{ObjectMeta: in("portico-owner")},
 		&rbacv1.RoleBinding{ObjectMeta: in("portico-secret-writer")},
 		&corev1.ResourceQuota{ObjectMeta: in("portico-team")}, &corev1.LimitRange{ObjectMeta: in("portico-team")},
-		&networkingv1.NetworkPolicy{ObjectMeta: in("portico-team")}, &v1alpha1.HostnameGrant{ObjectMeta: in("hostnames")},
+		&networkingv1.NetworkPolicy{ObjectMeta: in("portico-team")}, &v1alpha1.HostnameGrant{
+			ObjectMeta: in("hostnames"),
+		},
 	}
 }
 
@@ -99,7 +109,8 @@ func TestATeamIsOneObject(t *testing.T) {
 	createReady(t, c, squad)
 	ns := namespaceNamed(t, c, squad.Name)
 	for label, want := range map[string]string{
-		"portico.dev/team": squad.Name, "portico.dev/aws": "allowed", "portico.dev/environment": "prod", "portico.dev/confirm-deletion": "required",
+		"portico.dev/team": squad.Name, "portico.dev/aws": "allowed", "portico.dev/environment": "prod",
+		"portico.dev/confirm-deletion":       "required",
 		"pod-security.kubernetes.io/enforce": "restricted",
 	} {
 		if ns.Labels[label] != want {
@@ -117,7 +128,8 @@ func TestATeamIsOneObject(t *testing.T) {
 		}
 	}
 	isolated(t, c, squad)
-	developer, guest, stranger := as(t, "oidc:dev", "oidc:squad"), as(t, "oidc:guest", "oidc:guests"), as(t, "oidc:other", "oidc:others")
+	developer, guest, stranger := as(t, "oidc:dev", "oidc:squad"), as(t, "oidc:guest", "oidc:guests"),
+		as(t, "oidc:other", "oidc:others")
 	if err := stranger.Create(t.Context(), bucketOf(squad.Name, "first")); !apierrors.IsForbidden(err) {
 		t.Errorf("a stranger requests a bucket: %v", err)
 	}
@@ -129,7 +141,8 @@ func TestATeamIsOneObject(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	ready(t, c, bucketOf(squad.Name, "first"))
-	if err := developer.Create(t.Context(), bucketOf(squad.Name, "second")); err == nil || !strings.Contains(err.Error(), "exceeded quota") {
+	if err := developer.Create(t.Context(), bucketOf(squad.Name, "second")); err == nil ||
+		!strings.Contains(err.Error(), "exceeded quota") {
 		t.Errorf("a second bucket: %v, want it refused by the quota of one", err)
 	}
 	await(t, "the Team to count its bucket", func() (bool, string) {
@@ -168,13 +181,18 @@ func TestATeamIsKeptAsItIsDescribed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := c.Delete(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "portico:team:" + squad.Name + ":owner"}}); err != nil {
+	if err := c.Delete(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "portico:team:" + squad.Name + ":owner"},
+	}); err != nil {
 		t.Error(err)
 	}
 	edit(t, c, namespaceNamed(t, c, squad.Name), func(ns *corev1.Namespace) { delete(ns.Labels, "portico.dev/aws") })
 	await(t, "all of it to be there again", func() (bool, string) {
-		for _, obj := range append(objectsOf(squad.Name), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "portico:team:" + squad.Name + ":owner"}}) {
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil || obj.GetDeletionTimestamp() != nil {
+		for _, obj := range append(objectsOf(squad.Name), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "portico:team:" + squad.Name + ":owner"},
+		}) {
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil ||
+				obj.GetDeletionTimestamp() != nil {
 				return false, fmt.Sprint(obj.GetName(), err)
 			}
 		}
@@ -203,20 +221,24 @@ func TestASuspendedTeamOnlyLooks(t *testing.T) {
 	})
 	ready(t, c, bucketOf(squad.Name, "one"))
 	create(t, c, &rbacv1.RoleBinding{
-		ObjectMeta: meta1(squad.Name, "ci"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
+		ObjectMeta: meta1(squad.Name, "ci"), RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer",
+		},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: squad.Name, Name: "ci"}},
 	})
 	edit(t, c, squad, func(s *v1alpha1.Team) { s.Spec.Suspended = true })
 	await(t, "what goes on beside the team to be named", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(squad), squad)
 		access := meta.FindStatusCondition(squad.Status.Conditions, "Access")
-		return err == nil && access != nil && strings.Contains(access.Message, "ci in "+squad.Name+" (ClusterRole portico-developer of ServiceAccount "+squad.Name+"/ci)"), fmt.Sprint(access, err)
+		return err == nil && access != nil && strings.Contains(access.Message, "ci in "+squad.Name+
+			" (ClusterRole portico-developer of ServiceAccount "+squad.Name+"/ci)"), fmt.Sprint(access, err)
 	})
 	await(t, "the team to be suspended", func() (bool, string) {
 		err := developer.Create(t.Context(), bucketOf(squad.Name, fmt.Sprintf("two-%d", counter.Add(1))))
 		return apierrors.IsForbidden(err), fmt.Sprint(err)
 	})
-	if err := developer.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "one"}, &v1alpha1.S3Bucket{}); err != nil {
+	if err := developer.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "one"},
+		&v1alpha1.S3Bucket{}); err != nil {
 		t.Errorf("a developer of a suspended team looks: %v", err)
 	}
 	edit(t, c, squad, func(s *v1alpha1.Team) { s.Spec.Suspended = false })
@@ -232,11 +254,13 @@ func TestNoNamespaceIsTakenWithoutConsent(t *testing.T) {
 	squad := teamOf(t, c, theirs, theirs+"-new")
 	create(t, c, squad)
 	condition := reason(t, c, squad, v1alpha1.ReasonNamespaceNotGiven)
-	if want := "kubectl label namespace " + theirs + " portico.dev/team=" + squad.Name; !strings.Contains(condition.Message, want) {
+	if want := "kubectl label namespace " + theirs + " portico.dev/team=" + squad.Name; !strings.Contains(
+		condition.Message, want) {
 		t.Errorf("%q does not say %q", condition.Message, want)
 	}
 	await(t, "the other namespace to be the team's nevertheless", func() (bool, string) {
-		err := c.Get(t.Context(), client.ObjectKey{Namespace: theirs + "-new", Name: "portico-developer"}, &rbacv1.RoleBinding{})
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: theirs + "-new", Name: "portico-developer"},
+			&rbacv1.RoleBinding{})
 		return err == nil, fmt.Sprint(err)
 	})
 	for _, obj := range objectsOf(theirs) {
@@ -248,7 +272,8 @@ func TestNoNamespaceIsTakenWithoutConsent(t *testing.T) {
 	ready(t, c, squad)
 	rival := teamOf(t, c, theirs)
 	create(t, c, rival)
-	if condition := reason(t, c, rival, v1alpha1.ReasonNamespaceOfAnotherTeam); !strings.Contains(condition.Message, squad.Name) {
+	if condition := reason(t, c, rival, v1alpha1.ReasonNamespaceOfAnotherTeam); !strings.Contains(
+		condition.Message, squad.Name) {
 		t.Errorf("%q does not name %s", condition.Message, squad.Name)
 	}
 	for _, system := range []string{"kube-system", "default", "portico-system"} {
@@ -280,7 +305,8 @@ func TestANamespaceThatATeamGivesUpStays(t *testing.T) {
 	for _, obj := range objectsOf(base + "-b") {
 		awaitGone(t, c, obj)
 	}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(bucket), bucket); err != nil || bucket.DeletionTimestamp != nil {
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(bucket), bucket); err != nil ||
+		bucket.DeletionTimestamp != nil {
 		t.Errorf("the bucket: %v, deleted %v", err, bucket.DeletionTimestamp)
 	}
 	awaitEvent(t, c, squad, "NamespaceReleased", base+"-b")
@@ -296,7 +322,8 @@ func TestATeamWithResourcesIsNotDeleted(t *testing.T) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(squad), squad)
 		return err == nil && squad.Status.Resources == 1, fmt.Sprint(squad.Status, err)
 	})
-	if err := c.Delete(t.Context(), squad); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "1 in "+squad.Name) {
+	if err := c.Delete(t.Context(), squad); !apierrors.IsForbidden(err) ||
+		!strings.Contains(err.Error(), "1 in "+squad.Name) {
 		t.Fatalf("deleted with a bucket: %v", err)
 	}
 	gone(t, c, bucket)
@@ -321,13 +348,15 @@ func TestATeamSaysWhichProviderItCannotUse(t *testing.T) {
 	squad.Spec.Providers = []v1alpha1.TeamProvider{{Name: "aws-nowhere"}}
 	squad.Spec.Defaults = nil
 	create(t, c, squad)
-	if condition := reason(t, c, squad, v1alpha1.ReasonProviderNotFound); !strings.Contains(condition.Message, "aws-nowhere") {
+	if condition := reason(t, c, squad, v1alpha1.ReasonProviderNotFound); !strings.Contains(
+		condition.Message, "aws-nowhere") {
 		t.Errorf("%q", condition.Message)
 	}
 	edit(t, c, squad, func(s *v1alpha1.Team) {
 		s.Spec.Providers = []v1alpha1.TeamProvider{{Name: "aws-local", Regions: []string{"mars-north-1"}}}
 	})
-	if condition := reason(t, c, squad, v1alpha1.ReasonRegionNotAllowed); !strings.Contains(condition.Message, "mars-north-1") {
+	if condition := reason(t, c, squad, v1alpha1.ReasonRegionNotAllowed); !strings.Contains(
+		condition.Message, "mars-north-1") {
 		t.Errorf("%q", condition.Message)
 	}
 }

@@ -40,7 +40,10 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 			create(t, j.c, o)
 			return o
 		}
-		for way, how := range []string{`{}`, `{"adoptionPolicy":"Adopt"}`, `{"deletionPolicy":"Retain","adoptionPolicy":"Adopt"}`} {
+		for way, how := range []string{
+			`{}`, `{"adoptionPolicy":"Adopt"}`,
+			`{"deletionPolicy":"Retain","adoptionPolicy":"Adopt"}`,
+		} {
 			takers = append(takers, ask(fmt.Sprintf("taker-%d", way), how))
 		}
 		lookers = append(lookers, ask("looker", `{"managementPolicy":"Observe"}`))
@@ -60,8 +63,10 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 			reason(t, j.c, o, "NameTakenOrDenied")
 			continue
 		}
-		if got := reason(t, j.c, o, "NotFound"); !strings.HasPrefix(got.Message, "nothing of this name is there") || bindingOf(t, o) != nil {
-			t.Errorf("whoever observes a neighbour's %T learns %q, and of its binding %v", o, got.Message, bindingOf(t, o))
+		if got := reason(t, j.c, o, "NotFound"); !strings.HasPrefix(got.Message, "nothing of this name is there") ||
+			bindingOf(t, o) != nil {
+			t.Errorf("whoever observes a neighbour's %T learns %q, and of its binding %v", o, got.Message,
+				bindingOf(t, o))
 		}
 	}
 	for _, o := range slices.Concat(takers, lookers) {

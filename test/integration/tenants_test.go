@@ -32,19 +32,32 @@ type neighbour struct {
 
 func newNeighbour(j journey) *neighbour {
 	j.t.Helper()
-	n := &neighbour{domain: domainOf(j.t, j.c), things: map[string]engine.Object{}, kms: "arn:aws:kms:eu-west-1:123456789012:key/11111111-1111-1111-1111-111111111111"}
-	n.shared = sharedAccount{j.t, ec2.NewFromConfig(outsideConfig(j.t, "test")), iam.NewFromConfig(outsideConfig(j.t, "test"))}
+	n := &neighbour{
+		domain: domainOf(j.t, j.c), things: map[string]engine.Object{},
+		kms: "arn:aws:kms:eu-west-1:123456789012:key/11111111-1111-1111-1111-111111111111",
+	}
+	n.shared = sharedAccount{
+		j.t, ec2.NewFromConfig(outsideConfig(j.t, "test")),
+		iam.NewFromConfig(outsideConfig(j.t, "test")),
+	}
 	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance", "WebApp"} {
 		n.things[kind] = journey{t: j.t, c: j.c, domain: n.domain}.object(kind, "theirs", "{}")
 		create(j.t, j.c, n.things[kind])
 	}
-	n.things["GatewayHostnameRequest"] = journey{t: j.t, c: j.c, domain: n.domain}.object("GatewayHostnameRequest", "theirs", "{}")
+	n.things["GatewayHostnameRequest"] = journey{t: j.t, c: j.c, domain: n.domain}.object(
+		"GatewayHostnameRequest", "theirs", "{}")
 	create(j.t, j.c, n.things["GatewayHostnameRequest"])
-	create(j.t, j.c, &corev1.Secret{ObjectMeta: meta1(n.ns, "theirs"), StringData: map[string]string{"a": "1", "password": "of-the-neighbours-own", "key": "x", "script": "true"}})
-	create(j.t, j.c, &corev1.ConfigMap{ObjectMeta: meta1(n.ns, "theirs"), Data: map[string]string{"a": "1", "script": "true"}})
+	create(j.t, j.c, &corev1.Secret{ObjectMeta: meta1(n.ns, "theirs"), StringData: map[string]string{
+		"a": "1", "password": "of-the-neighbours-own", "key": "x", "script": "true",
+	}})
+	create(j.t, j.c, &corev1.ConfigMap{ObjectMeta: meta1(n.ns, "theirs"), Data: map[string]string{
+		"a": "1", "script": "true",
+	}})
 	p := account(j.t, j.c, "240000000002")
 	edit(j.t, j.c, p, func(p *v1alpha1.AWSProvider) {
-		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": n.ns}}
+		p.Spec.AllowedNamespaces = &metav1.LabelSelector{
+			MatchLabels: map[string]string{"kubernetes.io/metadata.name": n.ns},
+		}
 	})
 	n.closed = p.Name
 	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance"} {
@@ -63,7 +76,8 @@ func (n *neighbour) inAWS() {
 	n.image, n.snapshot = s.disk()
 	vpcs, err := s.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{})
 	s.must(err)
-	subnet, err := s.ec2.CreateSubnet(ctx, &ec2.CreateSubnetInput{VpcId: vpcs.Vpcs[0].VpcId, CidrBlock: aws.String("172.31.208.0/24")})
+	subnet, err := s.ec2.CreateSubnet(
+		ctx, &ec2.CreateSubnetInput{VpcId: vpcs.Vpcs[0].VpcId, CidrBlock: aws.String("172.31.208.0/24")})
 	s.must(err)
 	n.subnet = *subnet.Subnet.SubnetId
 	for _, id := range []string{n.group, n.subnet, n.image, n.snapshot} {
@@ -74,14 +88,18 @@ func (n *neighbour) inAWS() {
 	db := outsideRDS(n.t)
 	n.dbSnapshot, n.dbSubnets, n.dbParameters = "of-"+n.ns, "of-"+n.ns, "of-"+n.ns
 	_, err = db.CreateDBSnapshot(ctx, &rds.CreateDBSnapshotInput{
-		DBInstanceIdentifier: aws.String(n.things["RDSInstance"].(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier), DBSnapshotIdentifier: &n.dbSnapshot,
+		DBInstanceIdentifier: aws.String(n.things["RDSInstance"].(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier),
+		DBSnapshotIdentifier: &n.dbSnapshot,
 	})
 	s.must(err)
 	_, err = db.CreateDBSubnetGroup(ctx, &rds.CreateDBSubnetGroupInput{
 		DBSubnetGroupName: &n.dbSubnets, DBSubnetGroupDescription: &n.ns, SubnetIds: []string{n.subnet},
 	})
 	s.must(err)
-	_, err = db.CreateDBParameterGroup(ctx, &rds.CreateDBParameterGroupInput{DBParameterGroupName: &n.dbParameters, DBParameterGroupFamily: aws.String("postgres16"), Description: &n.ns})
+	_, err = db.CreateDBParameterGroup(ctx, &rds.CreateDBParameterGroupInput{
+		DBParameterGroupName:   &n.dbParameters,
+		DBParameterGroupFamily: aws.String("postgres16"), Description: &n.ns,
+	})
 	s.must(err)
 }
 
@@ -95,7 +113,10 @@ type trespass struct {
 
 // trespasses returns a row for each field of the kinds for teams that could refer to something of another team.
 func (n *neighbour) trespasses() (all []trespass) {
-	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance", "EC2Instance", "GatewayHostnameRequest"} {
+	for _, kind := range []string{
+		"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance", "EC2Instance",
+		"GatewayHostnameRequest",
+	} {
 		all = append(all, trespass{kind, "providerRef.name", "nowhere", n.closed, "ProviderNotFound"})
 	}
 	const no = "ReferenceNotAllowed"
@@ -181,7 +202,9 @@ func (x trespass) spec(t *testing.T) string {
 // shows the difference.
 func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 	j := newJourney(t)
-	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})
+	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{
+		"password": "long-enough-1",
+	}})
 	n := newNeighbour(j)
 	n.inAWS()
 	rows := n.trespasses()
@@ -190,14 +213,18 @@ func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
 	pairs := make([]pair, len(rows))
 	for i, x := range rows {
 		spec := x.spec(t)
-		pairs[i] = pair{j.object(x.kind, fmt.Sprintf("none-%d", i), spec), j.object(x.kind, fmt.Sprintf("take-%d", i), strings.ReplaceAll(spec, x.nothing, x.theirs))}
+		pairs[i] = pair{
+			j.object(x.kind, fmt.Sprintf("none-%d", i), spec),
+			j.object(x.kind, fmt.Sprintf("take-%d", i), strings.ReplaceAll(spec, x.nothing, x.theirs)),
+		}
 		create(t, j.c, pairs[i].none)
 		create(t, j.c, pairs[i].theirs)
 	}
 	for i, x := range rows {
 		t.Run(x.kind+" "+x.path, func(t *testing.T) {
 			told := func(message, named, object string) string {
-				return ofPod.ReplaceAllString(strings.NewReplacer(named, "IT", object, "OBJECT").Replace(message), "OBJECT-POD")
+				return ofPod.ReplaceAllString(strings.NewReplacer(named, "IT", object, "OBJECT").Replace(message),
+					"OBJECT-POD")
 			}
 			// Await it, because the two rollouts can be at different steps.
 			await(t, "the same to be said of theirs and of nothing", func() (bool, string) {
@@ -224,7 +251,8 @@ func (n *neighbour) wholly(rows []trespass) {
 			continue // teams do not write these kinds
 		}
 		if !tried[a.kind+" "+a.path] && ofNobody[a.path] == "" {
-			n.t.Errorf("%s: nobody tries a neighbour's in spec.%s: add it to trespasses, or to ofNobody", a.kind, a.path)
+			n.t.Errorf("%s: nobody tries a neighbour's in spec.%s: add it to trespasses, or to ofNobody", a.kind,
+				a.path)
 		}
 	}
 }

@@ -38,7 +38,8 @@ func topicAttributes(t *testing.T, o external.Object) map[string]string {
 var topics = register(specimen{
 	kind: "SNSTopic", service: "sns",
 	tagging: topicTagging,
-	create:  "CreateTopic", update: "SetTopicAttributes", remove: "DeleteTopic", list: "ListTopics", page: 1, rest: []string{"ListTagsForResource"},
+	create:  "CreateTopic", update: "SetTopicAttributes", remove: "DeleteTopic", list: "ListTopics", page: 1,
+	rest: []string{"ListTagsForResource"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.SNSTopic{ObjectMeta: meta1(ns, name), Spec: v1alpha1.SNSTopicSpec{AWSSpec: sampleProvider()}}
 	},
@@ -52,7 +53,10 @@ var topics = register(specimen{
 	},
 	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		in := &sns.SetTopicAttributesInput{TopicArn: topicARN(o), AttributeName: aws.String("DisplayName"), AttributeValue: aws.String("Olds")}
+		in := &sns.SetTopicAttributesInput{
+			TopicArn: topicARN(o), AttributeName: aws.String("DisplayName"),
+			AttributeValue: aws.String("Olds"),
+		}
 		_, err := topicClient(t).SetTopicAttributes(t.Context(), in)
 		return err
 	},
@@ -83,7 +87,8 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 	q.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"sns.amazonaws.com"},"Action":"sqs:SendMessage","Resource":"*",
 		"Condition":{"StringEquals":{"aws:SourceAccount":"` + stack.AccountID + `"}}}]}`
 	createReady(t, c, q)
-	const tags, attributes, list, subscription = "ListTagsForResource", "GetTopicAttributes", "ListSubscriptionsByTopic", "GetSubscriptionAttributes"
+	const tags, attributes, list, subscription = "ListTagsForResource", "GetTopicAttributes",
+		"ListSubscriptionsByTopic", "GetSubscriptionAttributes"
 	for _, row := range []struct {
 		name          string
 		change        func(*v1alpha1.SNSTopicSpec)
@@ -91,9 +96,13 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 	}{
 		{"plain", func(*v1alpha1.SNSTopicSpec) {}, []string{tags, "CreateTopic", tags}, []string{tags}},
 		{"full", func(s *v1alpha1.SNSTopicSpec) { s.DisplayName = "News" }, []string{tags, "CreateTopic", tags, attributes}, []string{tags, attributes}},
-		{"heard", func(s *v1alpha1.SNSTopicSpec) {
-			s.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}}}
-		}, []string{tags, "CreateTopic", tags, list, "Subscribe", tags, list, subscription}, []string{tags, list, subscription}},
+		{
+			"heard", func(s *v1alpha1.SNSTopicSpec) {
+				s.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}}}
+			},
+			[]string{tags, "CreateTopic", tags, list, "Subscribe", tags, list, subscription},
+			[]string{tags, list, subscription},
+		},
 	} {
 		m := world.Proxy.Mark()
 		o := topics.object(ns, row.name)
@@ -125,7 +134,9 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
-	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"kind": ["order"]}`}}
+	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{
+		{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"kind": ["order"]}`},
+	}
 	create(t, c, o)
 	reason(t, c, o, "WaitingForQueues")
 	q := queueOf(ns, "orders")
@@ -138,19 +149,26 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	}
 	edit(t, c, o, func(o *v1alpha1.SNSTopic) { o.Spec.Subscriptions[0].FilterPolicy = "" })
 	ready(t, c, o)
-	if _, err := topicClient(t).Publish(t.Context(), &sns.PublishInput{TopicArn: topicARN(o), Message: aws.String("hello")}); err != nil {
+	if _, err := topicClient(t).Publish(
+		t.Context(), &sns.PublishInput{TopicArn: topicARN(o), Message: aws.String("hello")}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := queueAPI(t).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &q.Status.QueueURL})
 	if err != nil || len(got.Messages) != 1 || *got.Messages[0].Body != "hello" {
 		t.Errorf("received %+v, %v", got, err)
 	}
-	if _, err := topicClient(t).Subscribe(t.Context(), &sns.SubscribeInput{TopicArn: topicARN(o), Protocol: aws.String("email"), Endpoint: aws.String("ops@example.com")}); err != nil {
+	if _, err := topicClient(t).Subscribe(
+		t.Context(), &sns.SubscribeInput{
+			TopicArn: topicARN(o), Protocol: aws.String("email"),
+			Endpoint: aws.String("ops@example.com"),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, c, o, func(o *v1alpha1.SNSTopic) { o.Spec.Subscriptions = nil })
 	ready(t, c, o)
-	left, err := topicClient(t).ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: topicARN(o)})
+	left, err := topicClient(t).ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{
+		TopicArn: topicARN(o),
+	})
 	if err != nil || len(left.Subscriptions) != 1 || *left.Subscriptions[0].Protocol != "email" {
 		t.Fatalf("%+v, %v", left, err)
 	}
@@ -165,7 +183,8 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	reason(t, c, o, "SubscribedTo")
-	if _, err := topicClient(t).Unsubscribe(t.Context(), &sns.UnsubscribeInput{SubscriptionArn: left.Subscriptions[0].SubscriptionArn}); err != nil {
+	if _, err := topicClient(t).Unsubscribe(
+		t.Context(), &sns.UnsubscribeInput{SubscriptionArn: left.Subscriptions[0].SubscriptionArn}); err != nil {
 		t.Fatal(err)
 	}
 	wakeNow(t, c, o)
@@ -193,14 +212,17 @@ func TestFIFOTopicsAndTheirRules(t *testing.T) {
 	o.Spec.FIFOTopic, o.Spec.ContentBasedDeduplication = true, aws.Bool(true)
 	o.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"` + stack.AccountID + `"},"Action":["sns:Publish"],"Resource":"*"}]}`
 	createReady(t, c, o)
-	if got := topicAttributes(t, o); got["FifoTopic"] != "true" || got["ContentBasedDeduplication"] != "true" || !strings.HasSuffix(o.Status.TopicName, ".fifo") {
+	if got := topicAttributes(t, o); got["FifoTopic"] != "true" || got["ContentBasedDeduplication"] != "true" ||
+		!strings.HasSuffix(o.Status.TopicName, ".fifo") {
 		t.Errorf("topic %s has %v", o.Status.TopicName, got)
 	}
 	secret := &corev1.Secret{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: o.Namespace, Name: o.Status.Binding.Name}, secret); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: o.Namespace, Name: o.Status.Binding.Name},
+		secret); err != nil {
 		t.Fatal(err)
 	}
-	if secret.Type != "servicebinding.io/sns" || string(secret.Data["arn"]) != o.Status.ARN || string(secret.Data["topic"]) != o.Status.TopicName {
+	if secret.Type != "servicebinding.io/sns" || string(secret.Data["arn"]) != o.Status.ARN ||
+		string(secret.Data["topic"]) != o.Status.TopicName {
 		t.Errorf("binding %s: %q", secret.Type, secret.Data)
 	}
 	twice := v1alpha1.SNSSubscription{QueueRef: &v1alpha1.LocalRef{Name: "orders"}}
@@ -218,7 +240,9 @@ func TestFIFOTopicsAndTheirRules(t *testing.T) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
-	err := c.Patch(t.Context(), o, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"fifoTopic":false,"contentBasedDeduplication":null}}`)))
+	err := c.Patch(t.Context(), o,
+		client.RawPatch("application/merge-patch+json",
+			[]byte(`{"spec":{"fifoTopic":false,"contentBasedDeduplication":null}}`)))
 	if err == nil || !strings.Contains(err.Error(), "fifoTopic is immutable") {
 		t.Errorf("a FIFO topic becomes a standard one: %v", err)
 	}

@@ -62,18 +62,26 @@ func TestTracesTellWhatAPassDid(t *testing.T) {
 		}
 		return made != nil, fmt.Sprintf("%d passes", len(passes))
 	})
-	for key, want := range map[string]string{"k8s.namespace.name": b.Namespace, "portico.name": b.Name, "portico.kind": "S3Bucket", "portico.outcome": "InSync"} {
+	for key, want := range map[string]string{
+		"k8s.namespace.name": b.Namespace, "portico.name": b.Name,
+		"portico.kind": "S3Bucket", "portico.outcome": "InSync",
+	} {
 		if got := collector.Attribute(made, key); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
 	call := below(to, made, "S3 CreateBucket")
-	for key, want := range map[string]string{"rpc.service": "S3", "rpc.method": "CreateBucket", "cloud.region": "eu-west-1", "error.type": ""} {
+	for key, want := range map[string]string{
+		"rpc.service": "S3", "rpc.method": "CreateBucket",
+		"cloud.region": "eu-west-1", "error.type": "",
+	} {
 		if got := collector.Attribute(call, key); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	if write := below(to, made, "kubernetes PATCH"); write == nil || !strings.HasSuffix(collector.Attribute(write, "url.path"), "/s3buckets/"+b.Name) && !strings.HasSuffix(collector.Attribute(write, "url.path"), "/status") {
+	if write := below(to, made, "kubernetes PATCH"); write == nil ||
+		!strings.HasSuffix(collector.Attribute(write, "url.path"), "/s3buckets/"+b.Name) &&
+			!strings.HasSuffix(collector.Attribute(write, "url.path"), "/status") {
 		t.Errorf("the writes to Kubernetes of the pass: %v", write)
 	}
 	for _, text := range []string{"secretAccessKey", "AWS4-HMAC", "X-Amz-Security-Token", "Bearer "} {
@@ -90,7 +98,8 @@ func TestTracesOfThePortalReachKubernetes(t *testing.T) {
 	token, name := userToken(t, "payments-dev"), unique("traced")
 	body := bucketBody(name, "")
 	body["metadata"].(map[string]any)["annotations"] = map[string]any{"note": "hunter1"}
-	r.call(t, token, http.MethodPost, "/namespaces/payments/s3buckets?dryRun=All", body, "Traceparent", "00-"+trace+"-b7ad6b7169203331-01").want(t, http.StatusOK)
+	r.call(t, token, http.MethodPost, "/namespaces/payments/s3buckets?dryRun=All", body, "Traceparent", "00-"+trace+
+		"-b7ad6b7169203331-01").want(t, http.StatusOK)
 	var asked []*tracev1.Span
 	await(t, "the request's span", func() (bool, string) {
 		asked = to.InTrace(trace, "POST /api/v1/namespaces/{namespace}/s3buckets")

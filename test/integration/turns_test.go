@@ -31,7 +31,9 @@ func TestReplicasRenewASessionOnce(t *testing.T) {
 	issuer.Before = func(string) { time.Sleep(300 * time.Millisecond) } // so that both replicas try at the same time
 	timed := func(p *portal.Parts) { p.Clock = later }
 	one, other := startPortalOf(t, issuer.URL, keys, timed), startPortalOf(t, issuer.URL, keys, timed)
-	in := one.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}})
+	in := one.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{
+		"team-payments",
+	}})
 	session := map[string]string{"__Host-portico": in.want(t, http.StatusSeeOther).session()}
 	for round := 1; round <= 3; round++ {
 		later.by.Add(int64(askedAgain))
@@ -48,7 +50,8 @@ func TestReplicasRenewASessionOnce(t *testing.T) {
 			}
 		}
 		if issuer.Refreshes() != round || issuer.Reuses() != 0 {
-			t.Errorf("round %d: %d refreshes, %d with a token that came before", round, issuer.Refreshes(), issuer.Reuses())
+			t.Errorf("round %d: %d refreshes, %d with a token that came before", round, issuer.Refreshes(),
+				issuer.Reuses())
 		}
 	}
 }

@@ -102,7 +102,8 @@ func TestWhatIsInUseIsNotDeleted(t *testing.T) {
 	its, users := make([]engine.Object, len(all)), make([]engine.Object, len(all))
 	for i, r := range all {
 		name := fmt.Sprintf("used-%d", i)
-		its[i], users[i] = j.object(r.to, name, "{}"), j.object(r.from, fmt.Sprintf("user-%d", i), strings.ReplaceAll(r.spec, "NAME", name))
+		its[i], users[i] = j.object(r.to, name, "{}"),
+			j.object(r.from, fmt.Sprintf("user-%d", i), strings.ReplaceAll(r.spec, "NAME", name))
 		create(t, j.c, users[i]) // before the object that it refers to
 		create(t, j.c, its[i])
 	}
@@ -136,7 +137,9 @@ func TestOnlyWhoStaysUses(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	queue := queueOf(ns, "orders")
-	queue.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "orders"}, MaxReceiveCount: 3}
+	queue.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{
+		TargetRef: &v1alpha1.LocalRef{Name: "orders"}, MaxReceiveCount: 3,
+	}
 	create(t, c, queue)
 	app := appOf(ns, "shop")
 	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}
@@ -186,7 +189,8 @@ func TestAMarkHasBounds(t *testing.T) {
 		app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "docs"}}
 		create(t, c, app)
 	}
-	if got := awaitMark(t, c, b, users); len(got) != use.MaxUsers || !slices.IsSortedFunc(got, func(a, b v1alpha1.ObjectRef) int { return strings.Compare(a.Name, b.Name) }) {
+	if got := awaitMark(t, c, b, users); len(got) != use.MaxUsers ||
+		!slices.IsSortedFunc(got, func(a, b v1alpha1.ObjectRef) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Errorf("names %v", got)
 	}
 	if err := erase(t, c, b); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "and 3 more") {
@@ -220,7 +224,9 @@ func TestNobodyForgesAMark(t *testing.T) {
 	b := bucketOf(ns, "docs")
 	createReady(t, c, b)
 	member := developer(t, c, ns)
-	err := member.Status().Patch(t.Context(), b, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"usedBy":[{"kind":"WebApp","name":"shop"}]}}`)))
+	err := member.Status().Patch(
+		t.Context(), b, client.RawPatch("application/merge-patch+json",
+			[]byte(`{"status":{"usedBy":[{"kind":"WebApp","name":"shop"}]}}`)))
 	if !apierrors.IsForbidden(err) {
 		t.Errorf("a member writes a status: %v", err)
 	}
@@ -244,13 +250,16 @@ func TestTheTypesReferAsTheirCRDsSay(t *testing.T) {
 			for _, to := range r.Kinds {
 				typed := referrer.DeepCopyObject().(watch.Referrer)
 				o := &unstructured.Unstructured{}
-				if err := o.UnmarshalJSON([]byte(`{"apiVersion":"portico.dev/v1alpha1","kind":"` + k.Name + `","spec":` + specNaming(t, r, to) + `}`)); err != nil {
+				if err := o.UnmarshalJSON(
+					[]byte(`{"apiVersion":"portico.dev/v1alpha1","kind":"` + k.Name + `","spec":` +
+						specNaming(t, r, to) + `}`)); err != nil {
 					t.Fatal(err)
 				}
 				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
 					t.Fatal(err)
 				}
-				if got, want := typed.References(), []v1alpha1.ObjectRef{{Kind: to, Name: "NAME"}}; !slices.Equal(got, want) {
+				if got, want := typed.References(), []v1alpha1.ObjectRef{{Kind: to, Name: "NAME"}}; !slices.Equal(
+					got, want) {
 					t.Errorf("%s by %s: %v, want %v", k.Name, r.Path, got, want)
 				}
 			}

@@ -57,9 +57,21 @@ func TestTheSchemaRefusesBadBuckets(t *testing.T) {
 		{"unknown algorithm", func(s *v1alpha1.S3BucketSpec) { s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws_kms"} }, "spec.encryption.algorithm", "aws:kms"},
 		{"rule without action", rule(v1alpha1.S3LifecycleRule{Prefix: "x"}), "spec.lifecycleRules[0]", "needs an action"},
 		{"rule with an action switched off", rule(v1alpha1.S3LifecycleRule{ExpiredObjectDeleteMarker: aws.Bool(false)}), "spec.lifecycleRules[0]", "needs an action"},
-		{"transitions out of order", moves(v1alpha1.S3Transition{Days: 90, StorageClass: "STANDARD_IA"}, v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"}), "spec.lifecycleRules[0].transitions", "in order of days"},
-		{"transitions to warmer storage", moves(v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"}, v1alpha1.S3Transition{Days: 90, StorageClass: "STANDARD_IA"}), "spec.lifecycleRules[0].transitions", "warmer to colder"},
-		{"a move that S3 does not know", moves(v1alpha1.S3Transition{Days: 30, StorageClass: "ONEZONE_IA"}, v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER_IR"}), "spec.lifecycleRules[0].transitions", "cannot move"},
+		{
+			"transitions out of order", moves(v1alpha1.S3Transition{Days: 90, StorageClass: "STANDARD_IA"},
+				v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"}), "spec.lifecycleRules[0].transitions",
+			"in order of days",
+		},
+		{
+			"transitions to warmer storage", moves(v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"},
+				v1alpha1.S3Transition{Days: 90, StorageClass: "STANDARD_IA"}), "spec.lifecycleRules[0].transitions",
+			"warmer to colder",
+		},
+		{
+			"a move that S3 does not know", moves(v1alpha1.S3Transition{Days: 30, StorageClass: "ONEZONE_IA"},
+				v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER_IR"}), "spec.lifecycleRules[0].transitions",
+			"cannot move",
+		},
 		{"a rule id of ours", rule(v1alpha1.S3LifecycleRule{ID: "portico-1", ExpirationDays: aws.Int32(1)}), "spec.lifecycleRules[0].id", "given by Portico"},
 		{"transition too early", moves(v1alpha1.S3Transition{Days: 7, StorageClass: "STANDARD_IA"}), "spec.lifecycleRules[0].transitions[0]", "30 days"},
 		{"expiration before transition", func(s *v1alpha1.S3BucketSpec) {
@@ -67,7 +79,9 @@ func TestTheSchemaRefusesBadBuckets(t *testing.T) {
 			s.LifecycleRules[0].ExpirationDays = aws.Int32(50)
 		}, "spec.lifecycleRules[0]", "later than every transition"},
 		{"same rule id", func(s *v1alpha1.S3BucketSpec) {
-			s.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "a", ExpirationDays: aws.Int32(1)}, {ID: "a", ExpirationDays: aws.Int32(2)}}
+			s.LifecycleRules = []v1alpha1.S3LifecycleRule{
+				{ID: "a", ExpirationDays: aws.Int32(1)}, {ID: "a", ExpirationDays: aws.Int32(2)},
+			}
 		}, "spec.lifecycleRules", "same id"},
 		{"aws: tag", tagged("aws:owner"), "spec.tags", "reserved by AWS"},
 		{"AWS: tag", tagged("AWS:owner"), "spec.tags", "reserved by AWS"},
@@ -194,7 +208,8 @@ func TestTheSchemaRefusesBadProviders(t *testing.T) {
 			s.AccessKeyIDRef, s.SecretAccessKeyRef, s.AssumeRoleARN = ref, ref, "arn:aws:iam::111122223333:role/x"
 		}, "spec", "assumeRoleARN needs STS, and this provider has none"},
 		{"web identity without STS", func(s *v1alpha1.AWSProviderSpec) {
-			s.Endpoints, s.RoleARN = &v1alpha1.ServiceEndpoints{S3: "https://s3.example.com"}, "arn:aws:iam::111122223333:role/x"
+			s.Endpoints, s.RoleARN = &v1alpha1.ServiceEndpoints{S3: "https://s3.example.com"},
+				"arn:aws:iam::111122223333:role/x"
 		}, "spec", "roleARN (web identity) needs STS, and this provider has none"},
 		{"the operator's credentials without STS", func(s *v1alpha1.AWSProviderSpec) {
 			s.Endpoints = &v1alpha1.ServiceEndpoints{S3: "https://s3.example.com"}
@@ -205,11 +220,14 @@ func TestTheSchemaRefusesBadProviders(t *testing.T) {
 		{"the name of all machines", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"Name": "x"} }, "spec", "cannot be enforced"},
 		{"our own tags", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"portico.dev/namespace": "x"} }, "spec.enforcedTags", "reserved by Portico"},
 		{"more tags than AWS takes", func(s *v1alpha1.AWSProviderSpec) {
-			s.DefaultTags, s.EnforcedTags = v1alpha1.Tags{"0": "", "1": "", "2": "", "3": "", "4": "", "5": ""}, v1alpha1.Tags{"a": "", "b": "", "c": "", "d": "", "e": ""}
+			s.DefaultTags, s.EnforcedTags = v1alpha1.Tags{"0": "", "1": "", "2": "", "3": "", "4": "", "5": ""},
+				v1alpha1.Tags{"a": "", "b": "", "c": "", "d": "", "e": ""}
 		}, "spec", "room for 10 tags"},
 	} {
 		t.Run(x.reason, func(t *testing.T) {
-			p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "bad"}, Spec: v1alpha1.AWSProviderSpec{Region: stack.Region}}
+			p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "bad"}, Spec: v1alpha1.AWSProviderSpec{
+				Region: stack.Region,
+			}}
 			x.change(&p.Spec)
 			assertRefused(t, c.Create(t.Context(), p, client.DryRunAll), x.field, x.says)
 		})
@@ -252,7 +270,9 @@ func TestObserveChangesNothing(t *testing.T) {
 	wakeNow(t, c, b)
 	reason(t, c, b, "NotFound") // it could be another team's
 	shared := []s3types.Tag{{Key: aws.String(cloud.TagNamespace), Value: &b.Namespace}}
-	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{TagSet: shared}}); err != nil {
+	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{
+		Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{TagSet: shared},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	wakeNow(t, c, b)

@@ -76,7 +76,9 @@ func hostname(j journey, name string) client.Object {
 func keys(_ journey, name string) client.Object { return keysOf(name, "test") }
 
 func class(_ journey, name string) client.Object {
-	return &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: gatewayv1.GatewayClassSpec{ControllerName: "gateway.k8s.aws/alb"}}
+	return &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: gatewayv1.GatewayClassSpec{
+		ControllerName: "gateway.k8s.aws/alb",
+	}}
 }
 
 // provider returns a provider for the account of the sample provider, which has the hosted zones.
@@ -85,7 +87,8 @@ func provider(j journey, name string) client.Object {
 		j.t.Fatal(err)
 	}
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *j.keys.Spec.DeepCopy()}
-	p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name, p.Spec.AssumeRoleARN = name, name, stack.RoleARN(stack.AccountID)
+	p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name, p.Spec.AssumeRoleARN = name, name,
+		stack.RoleARN(stack.AccountID)
 	return p
 }
 
@@ -106,7 +109,8 @@ func closed(j journey, it client.Object, user engine.Object) {
 
 func ungranted(j journey, _ client.Object, _ engine.Object) {
 	grant := &v1alpha1.HostnameGrant{ObjectMeta: meta1(j.ns, v1alpha1.HostnameGrantName)}
-	if err := j.c.Delete(j.t.Context(), grant, client.PropagationPolicy(metav1.DeletePropagationForeground)); client.IgnoreNotFound(err) != nil {
+	if err := j.c.Delete(j.t.Context(), grant, client.PropagationPolicy(
+		metav1.DeletePropagationForeground)); client.IgnoreNotFound(err) != nil {
 		j.t.Fatal(err)
 	}
 }

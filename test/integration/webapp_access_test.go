@@ -22,9 +22,13 @@ func TestAnApplicationIsToldWhatItMayDoInAWS(t *testing.T) {
 	createReady(t, c, bucket)
 	createReady(t, c, queue)
 	app := appOf(ns, "shop")
-	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "receipts", Access: v1alpha1.AccessRead}, {Kind: "SQSQueue", Name: "orders"}}
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{
+		{Kind: "S3Bucket", Name: "receipts", Access: v1alpha1.AccessRead},
+		{Kind: "SQSQueue", Name: "orders"},
+	}
 	createReady(t, c, app)
-	if got := conditionOf(app, v1alpha1.ConditionAWSAccess); got.Status != metav1.ConditionFalse || got.Reason != "NoIdentity" || !strings.Contains(got.Message, "S3Bucket receipts, SQSQueue orders") {
+	if got := conditionOf(app, v1alpha1.ConditionAWSAccess); got.Status != metav1.ConditionFalse ||
+		got.Reason != "NoIdentity" || !strings.Contains(got.Message, "S3Bucket receipts, SQSQueue orders") {
 		t.Errorf("without an identity: %+v", got)
 	}
 	for _, part := range []string{`"s3:GetObject"`, bucket.Status.ARN + "/*", `"sqs:SendMessage"`, queue.Status.ARN} {
@@ -40,7 +44,8 @@ func TestAnApplicationIsToldWhatItMayDoInAWS(t *testing.T) {
 		app.Spec.Bindings = app.Spec.Bindings[1:]
 	})
 	ready(t, c, app)
-	if got := conditionOf(app, v1alpha1.ConditionAWSAccess); got.Status != metav1.ConditionUnknown || got.Reason != "RoleNotChecked" || strings.Contains(app.Status.AccessPolicy, "s3:") {
+	if got := conditionOf(app, v1alpha1.ConditionAWSAccess); got.Status != metav1.ConditionUnknown ||
+		got.Reason != "RoleNotChecked" || strings.Contains(app.Status.AccessPolicy, "s3:") {
 		t.Errorf("with a role, and without the bucket: %+v, %s", got, app.Status.AccessPolicy)
 	}
 	edit(t, c, app, func(app *v1alpha1.WebApp) { app.Spec.Bindings = nil })
@@ -57,19 +62,26 @@ func TestAnApplicationGetsDetailsAsFiles(t *testing.T) {
 	queue := queueOf(ns, "orders")
 	createReady(t, c, queue)
 	app := appOf(ns, "shop")
-	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders", Files: &v1alpha1.WebAppBindingFiles{OnChange: v1alpha1.OnChangeReload}}}
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{
+		{Kind: "SQSQueue", Name: "orders", Files: &v1alpha1.WebAppBindingFiles{OnChange: v1alpha1.OnChangeReload}},
+	}
 	createReady(t, c, app)
 	before := child(t, c, app, &appsv1.Deployment{})
 	pod := before.Spec.Template.Spec
-	if v := pod.Volumes[1].Secret; v == nil || v.SecretName != "orders-sqsqueue-binding" || pod.Containers[0].VolumeMounts[1].MountPath != "/bindings/orders" {
+	if v := pod.Volumes[1].Secret; v == nil || v.SecretName != "orders-sqsqueue-binding" ||
+		pod.Containers[0].VolumeMounts[1].MountPath != "/bindings/orders" {
 		t.Errorf("volumes %+v, mounts %+v", pod.Volumes, pod.Containers[0].VolumeMounts)
 	}
-	if !slices.ContainsFunc(pod.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "SERVICE_BINDING_ROOT" && e.Value == "/bindings" }) {
+	if !slices.ContainsFunc(pod.Containers[0].Env, func(e corev1.EnvVar) bool {
+		return e.Name == "SERVICE_BINDING_ROOT" && e.Value == "/bindings"
+	}) {
 		t.Errorf("variables %+v", pod.Containers[0].Env)
 	}
 	// The connection details change, and the Pods are not replaced: the kubelet updates the files.
 	version := app.Status.Bindings[0].ResourceVersion
-	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) { s.Data["url"] = []byte("http://evil.example.com") })
+	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) {
+		s.Data["url"] = []byte("http://evil.example.com")
+	})
 	wakeNow(t, c, queue)
 	await(t, "the new details to be noted", func() (bool, string) {
 		now := child(t, c, app, &v1alpha1.WebApp{}).Status.Bindings

@@ -15,11 +15,15 @@ import (
 // binding needs it.
 func TestAnApplicationSignsInAsItsOwnUser(t *testing.T) {
 	c, _, dialer := withDatabases(t)
-	i := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) { s.DBName, s.SkipFinalSnapshot = "shop_ledger", true })
+	i := databaseOf(team(t, c), "ledger", func(s *v1alpha1.RDSInstanceSpec) {
+		s.DBName, s.SkipFinalSnapshot = "shop_ledger", true
+	})
 	createReady(t, c, i)
 	master := bound(t, c, i)
 	app := appOf(i.Namespace, "shop")
-	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: v1alpha1.KindRDSInstance, Name: i.Name, User: v1alpha1.BindingUserOwn}}
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{
+		{Kind: v1alpha1.KindRDSInstance, Name: i.Name, User: v1alpha1.BindingUserOwn},
+	}
 	createReady(t, c, app)
 	own := secretOf(t, c, app.Namespace, app.Status.Bindings[0].Secret)
 	if own["username"] == master["username"] || own["password"] == master["password"] {

@@ -42,7 +42,10 @@ func (l appLife) isReady() bool {
 // assertWhole checks that each object exists exactly once, and that there were no unnecessary rollouts.
 func (l appLife) assertWhole(when string, revisions int) {
 	l.t.Helper()
-	for _, obj := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}} {
+	for _, obj := range []client.Object{
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{},
+		&policyv1.PodDisruptionBudget{},
+	} {
 		if !metav1.IsControlledBy(child(l.t, l.Client, l.app, obj), l.app) {
 			l.t.Errorf("%s: the %T does not belong to the WebApp", when, obj)
 		}
@@ -204,7 +207,10 @@ func (l appLife) assertRevision() {
 // fullApp returns a WebApp that sets every field.
 func fullApp(ns, name string) *v1alpha1.WebApp {
 	app := appOf(ns, name)
-	probe := &v1alpha1.WebAppProbe{Path: "/healthz", Port: 9090, PeriodSeconds: 7, TimeoutSeconds: 2, FailureThreshold: 4}
+	probe := &v1alpha1.WebAppProbe{
+		Path: "/healthz", Port: 9090, PeriodSeconds: 7, TimeoutSeconds: 2,
+		FailureThreshold: 4,
+	}
 	app.Spec = v1alpha1.WebAppSpec{
 		Image: "registry.example.com/shop:1.0.0", Port: 9090, Command: []string{"/app"}, Args: []string{"serve", "-v"},
 		Env: []v1alpha1.WebAppEnv{
@@ -213,7 +219,10 @@ func fullApp(ns, name string) *v1alpha1.WebApp {
 			{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "token", Key: "token"}}},
 			{Name: "MODE", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.ConfigMapKeyRef{Name: "modes", Key: "mode"}}},
 		},
-		EnvFrom: []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "more"}}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "modes"}, Prefix: "M_"}},
+		EnvFrom: []v1alpha1.WebAppEnvFrom{
+			{SecretRef: &v1alpha1.LocalRef{Name: "more"}},
+			{ConfigMapRef: &v1alpha1.LocalRef{Name: "modes"}, Prefix: "M_"},
+		},
 		Resources: &v1alpha1.WebAppResources{
 			Requests: &v1alpha1.WebAppQuantities{CPU: quantity("0.25"), Memory: quantity("1024Mi")},
 			Limits:   &v1alpha1.WebAppQuantities{CPU: quantity("1000m"), Memory: quantity("2048Mi")},

@@ -22,7 +22,9 @@ import (
 
 // appOf returns a WebApp with only an image.
 func appOf(ns, name string) *v1alpha1.WebApp {
-	return &v1alpha1.WebApp{ObjectMeta: meta1(ns, name), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
+	return &v1alpha1.WebApp{ObjectMeta: meta1(ns, name), Spec: v1alpha1.WebAppSpec{
+		Image: "registry.example.com/shop:1.0.0",
+	}}
 }
 
 // child reads the object of into's type that has the app's name.
@@ -59,10 +61,14 @@ func TestAWebAppFromImageToReady(t *testing.T) {
 		}
 	}
 	s := app.Status
-	if s.Availability != "2/2" || s.Image != app.Spec.Image || s.URL != "http://shop."+ns+".svc" || len(s.Revisions) != 1 {
+	if s.Availability != "2/2" || s.Image != app.Spec.Image || s.URL != "http://shop."+ns+".svc" ||
+		len(s.Revisions) != 1 {
 		t.Errorf("status %+v", s)
 	}
-	for _, kind := range []string{v1alpha1.StepService, v1alpha1.StepDeployment, v1alpha1.StepRolledOut, v1alpha1.ConditionAvailable, v1alpha1.ConditionProgressing} {
+	for _, kind := range []string{
+		v1alpha1.StepService, v1alpha1.StepDeployment, v1alpha1.StepRolledOut,
+		v1alpha1.ConditionAvailable, v1alpha1.ConditionProgressing,
+	} {
 		if got := conditionOf(app, kind); got.Status != metav1.ConditionTrue {
 			t.Errorf("condition %s: %+v", kind, got)
 		}
@@ -96,22 +102,31 @@ func TestEveryEditOfAWebAppRollsOut(t *testing.T) {
 		done func(*corev1.PodSpec) bool
 	}{
 		{"what it was made with is removed", func(s *v1alpha1.WebAppSpec) { s.Env = nil }, func(p *corev1.PodSpec) bool { return len(p.Containers[0].Env) == 0 }},
-		{"image", func(s *v1alpha1.WebAppSpec) { s.Image = "registry.example.com/shop:2.0.0" }, func(p *corev1.PodSpec) bool {
-			return p.Containers[0].Image == "registry.example.com/shop:2.0.0"
-		}},
+		{
+			"image", func(s *v1alpha1.WebAppSpec) { s.Image = "registry.example.com/shop:2.0.0" },
+			func(p *corev1.PodSpec) bool {
+				return p.Containers[0].Image == "registry.example.com/shop:2.0.0"
+			},
+		},
 		{"port", func(s *v1alpha1.WebAppSpec) { s.Port = 9090 }, func(p *corev1.PodSpec) bool {
-			return len(p.Containers[0].Ports) == 1 && p.Containers[0].Ports[0].ContainerPort == 9090 && p.Containers[0].ReadinessProbe.TCPSocket.Port.IntVal == 9090
+			return len(p.Containers[0].Ports) == 1 && p.Containers[0].Ports[0].ContainerPort == 9090 &&
+				p.Containers[0].ReadinessProbe.TCPSocket.Port.IntVal == 9090
 		}},
 		{"a variable added", func(s *v1alpha1.WebAppSpec) {
 			s.Env = []v1alpha1.WebAppEnv{{Name: "LEVEL", Value: "info"}, {Name: "EMPTY"}}
 		}, func(p *corev1.PodSpec) bool { return len(p.Containers[0].Env) == 2 }},
 		{"a variable removed", func(s *v1alpha1.WebAppSpec) { s.Env = s.Env[:1] }, func(p *corev1.PodSpec) bool { return len(p.Containers[0].Env) == 1 }},
-		{"command and arguments", func(s *v1alpha1.WebAppSpec) { s.Command, s.Args = []string{"/app"}, []string{"-v", "serve"} }, func(p *corev1.PodSpec) bool {
+		{"command and arguments", func(s *v1alpha1.WebAppSpec) {
+			s.Command, s.Args = []string{"/app"}, []string{"-v", "serve"}
+		}, func(p *corev1.PodSpec) bool {
 			return strings.Join(append(p.Containers[0].Command, p.Containers[0].Args...), " ") == "/app -v serve"
 		}},
-		{"command removed", func(s *v1alpha1.WebAppSpec) { s.Command, s.Args = nil, nil }, func(p *corev1.PodSpec) bool {
-			return len(p.Containers[0].Command)+len(p.Containers[0].Args) == 0
-		}},
+		{
+			"command removed", func(s *v1alpha1.WebAppSpec) { s.Command, s.Args = nil, nil },
+			func(p *corev1.PodSpec) bool {
+				return len(p.Containers[0].Command)+len(p.Containers[0].Args) == 0
+			},
+		},
 		{"a probe by HTTP", func(s *v1alpha1.WebAppSpec) {
 			s.Probes = &v1alpha1.WebAppProbes{Readiness: &v1alpha1.WebAppProbe{Path: "/healthz"}}
 		}, func(p *corev1.PodSpec) bool {
@@ -171,7 +186,9 @@ func TestWhatRunsForAWebAppIsRepaired(t *testing.T) {
 	}
 	awaitEvent(t, c, app, "Repaired", "image", "evil.example.com/miner:1")
 
-	edit(t, c, child(t, c, app, &corev1.ServiceAccount{}), func(a *corev1.ServiceAccount) { delete(a.Labels, "app.kubernetes.io/managed-by") })
+	edit(t, c, child(t, c, app, &corev1.ServiceAccount{}), func(a *corev1.ServiceAccount) {
+		delete(a.Labels, "app.kubernetes.io/managed-by")
+	})
 	repaired("the label to come back", func() bool {
 		return child(t, c, app, &corev1.ServiceAccount{}).Labels["app.kubernetes.io/managed-by"] != ""
 	})

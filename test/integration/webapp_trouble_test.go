@@ -35,7 +35,9 @@ func TestAWebAppThatHangsSaysWhy(t *testing.T) {
 		}, []string{`secret "stripe" not found`}},
 		{"readiness", "broken-readiness", "RollingOut", nil, []string{"readiness probe has not succeeded", "TCP connection to port 8080"}},
 		{"large", "shop", "Unschedulable", func(s *v1alpha1.WebAppSpec) {
-			s.Resources = &v1alpha1.WebAppResources{Requests: &v1alpha1.WebAppQuantities{Memory: new(resource.MustParse("3Ti"))}}
+			s.Resources = &v1alpha1.WebAppResources{
+				Requests: &v1alpha1.WebAppQuantities{Memory: new(resource.MustParse("3Ti"))},
+			}
 		}, []string{"no node takes a Pod", "Insufficient memory"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -63,7 +65,9 @@ func TestAWebAppThatHangsSaysWhy(t *testing.T) {
 func saysNoOutput(t *testing.T, c client.Client, app *v1alpha1.WebApp) {
 	t.Helper()
 	pods := &corev1.PodList{}
-	if err := c.List(t.Context(), pods, client.InNamespace(app.Namespace), client.MatchingLabels{v1alpha1.LabelWebApp: app.Name}); err != nil {
+	if err := c.List(t.Context(), pods, client.InNamespace(app.Namespace), client.MatchingLabels{
+		v1alpha1.LabelWebApp: app.Name,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	said := eventsOf(t, c, app)
@@ -72,7 +76,9 @@ func saysNoOutput(t *testing.T, c client.Client, app *v1alpha1.WebApp) {
 	}
 	for i := range pods.Items {
 		for _, status := range pods.Items[i].Status.ContainerStatuses {
-			for _, end := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
+			for _, end := range []*corev1.ContainerStateTerminated{
+				status.State.Terminated, status.LastTerminationState.Terminated,
+			} {
 				if end == nil || end.Reason != "Error" {
 					continue
 				}
@@ -89,7 +95,8 @@ func saysNoOutput(t *testing.T, c client.Client, app *v1alpha1.WebApp) {
 // kubectl runs kubectl as an admin, and returns its output.
 func kubectl(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "../../bin/kubectl", append([]string{"--kubeconfig=" + world.AdminKubeconfig}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "../../bin/kubectl",
+		append([]string{"--kubeconfig=" + world.AdminKubeconfig}, args...)...).CombinedOutput()
 	return string(out), err
 }
 
@@ -113,13 +120,15 @@ func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
 	createReady(t, c, app)
 	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-pull:2.0.0" })
 	got := reason(t, c, app, "ImagePullBackOff")
-	if app.Status.Image != good || app.Status.AvailableReplicas != 2 || !strings.Contains(got.Message, good+" still serves") {
+	if app.Status.Image != good || app.Status.AvailableReplicas != 2 ||
+		!strings.Contains(got.Message, good+" still serves") {
 		t.Errorf("%s serves with %d Pods; %s", app.Status.Image, app.Status.AvailableReplicas, got.Message)
 	}
 	if c := conditionOf(app, v1alpha1.ConditionAvailable); c.Status != metav1.ConditionTrue {
 		t.Errorf("Available is %+v", c)
 	}
-	if c := conditionOf(app, v1alpha1.ConditionProgressing); c.Status != metav1.ConditionFalse || c.Reason != "ImagePullBackOff" {
+	if c := conditionOf(app, v1alpha1.ConditionProgressing); c.Status != metav1.ConditionFalse ||
+		c.Reason != "ImagePullBackOff" {
 		t.Errorf("Progressing is %+v", c)
 	}
 
@@ -136,7 +145,9 @@ func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
 func TestTheQuotaOfANamespaceIsNamed(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
-	quota := &corev1.ResourceQuota{ObjectMeta: meta1(ns, "tiny"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("1")}}}
+	quota := &corev1.ResourceQuota{ObjectMeta: meta1(ns, "tiny"), Spec: corev1.ResourceQuotaSpec{
+		Hard: corev1.ResourceList{"pods": resource.MustParse("1")},
+	}}
 	create(t, c, quota)
 	await(t, "the quota to be counted", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(quota), quota)
@@ -146,7 +157,8 @@ func TestTheQuotaOfANamespaceIsNamed(t *testing.T) {
 	app.Spec.Replicas = new(int32(2))
 	create(t, c, app)
 	got := reason(t, c, app, "QuotaExceeded")
-	if !containsAll(got.Message, []string{"quota of the namespace is used up", "tiny", "pods=1"}) || strings.Contains(got.Message, `pods "shop`) {
+	if !containsAll(got.Message, []string{"quota of the namespace is used up", "tiny", "pods=1"}) ||
+		strings.Contains(got.Message, `pods "shop`) {
 		t.Errorf("message %q", got.Message)
 	}
 }
@@ -163,7 +175,8 @@ func TestAWebAppIsScaledByKubectl(t *testing.T) {
 		readyNow(t, c, app)
 		return app.Status.Availability == "3/3" && app.Status.Ready, app.Status.Availability
 	})
-	if out, err := kubectl(t, "scale", "-n", app.Namespace, "wa/shop", "--replicas=11"); err == nil || !strings.Contains(out, "less than or equal to 10") {
+	if out, err := kubectl(t, "scale", "-n", app.Namespace, "wa/shop", "--replicas=11"); err == nil ||
+		!strings.Contains(out, "less than or equal to 10") {
 		t.Errorf("11 replicas: %s", out)
 	}
 	out, err = kubectl(t, "get", "-n", app.Namespace, "wa")
@@ -173,7 +186,8 @@ func TestAWebAppIsScaledByKubectl(t *testing.T) {
 	annotate(t, c, app, v1alpha1.AnnotationRestartRequestedAt, "2026-01-02T03:04:05Z")
 	await(t, "the Pods to be replaced", func() (bool, string) {
 		d := child(t, c, app, &appsv1.Deployment{})
-		return d.Annotations["deployment.kubernetes.io/revision"] == "2", d.Annotations["deployment.kubernetes.io/revision"]
+		return d.Annotations["deployment.kubernetes.io/revision"] == "2",
+			d.Annotations["deployment.kubernetes.io/revision"]
 	})
 	ready(t, c, app)
 }
@@ -183,9 +197,13 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	app := appOf(ns, "shop")
-	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}, {Kind: "S3Bucket", Name: "receipts", Prefix: "FILES"}}
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{
+		{Kind: "SQSQueue", Name: "orders"},
+		{Kind: "S3Bucket", Name: "receipts", Prefix: "FILES"},
+	}
 	create(t, c, app)
-	if got := reason(t, c, app, "BindingNotFound"); !containsAll(got.Message, []string{"no SQSQueue orders", "request it"}) {
+	if got := reason(t, c, app, "BindingNotFound"); !containsAll(
+		got.Message, []string{"no SQSQueue orders", "request it"}) {
 		t.Errorf("message %q", got.Message)
 	}
 	q := queueOf(ns, "orders")
@@ -203,7 +221,8 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
 		env[v.Name] = v.ValueFrom
 	}
-	if s := env["ORDERS_URL"]; s == nil || s.SecretKeyRef.Name != "orders-sqsqueue-binding" || s.SecretKeyRef.Key != "url" {
+	if s := env["ORDERS_URL"]; s == nil || s.SecretKeyRef.Name != "orders-sqsqueue-binding" ||
+		s.SecretKeyRef.Key != "url" {
 		t.Errorf("ORDERS_URL comes from %+v", s)
 	}
 	if env["FILES_BUCKET"] == nil || env["FILES_ARN"] == nil {
@@ -212,7 +231,9 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 
 	// Somebody changes the Secret: it is repaired, and Pods that may have read it are replaced.
 	before := d.Spec.Template.Annotations["portico.dev/bindings-checksum"]
-	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) { s.Data["url"] = []byte("http://evil.example.com") })
+	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) {
+		s.Data["url"] = []byte("http://evil.example.com")
+	})
 	wakeNow(t, c, q)
 	await(t, "another checksum", func() (bool, string) {
 		d := child(t, c, app, &appsv1.Deployment{})

@@ -79,7 +79,8 @@ func TestTagsThatAreWipedAreTold(t *testing.T) {
 		if err := s.tagging.run(t, flagsOf(t, s, message)); err != nil {
 			t.Fatal(err)
 		}
-		if tags := s.tagging.read(t, o); tags["portico.dev/uid"] != string(o.GetUID()) || tags["cost-center"] != others["cost-center"] {
+		if tags := s.tagging.read(t, o); tags["portico.dev/uid"] != string(o.GetUID()) ||
+			tags["cost-center"] != others["cost-center"] {
 			t.Errorf("the command left %v", tags)
 		}
 		wakeNow(t, c, o)
@@ -91,7 +92,8 @@ func TestTagsThatAreWipedAreTold(t *testing.T) {
 		for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionOrphan} {
 			o := s.object(ns, strings.ToLower(string(policy)))
 			create(t, c, o)
-			if err := c.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deletionPolicy":"`+policy+`"}}`))); err != nil {
+			if err := c.Patch(t.Context(), o,
+				client.RawPatch(types.MergePatchType, []byte(`{"spec":{"deletionPolicy":"`+policy+`"}}`))); err != nil {
 				t.Fatal(err)
 			}
 			ready(t, c, o)

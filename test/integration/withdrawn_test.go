@@ -20,14 +20,18 @@ import (
 // written any more. A rule that was written, although the reply was lost, is removed.
 func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
 	c := withOperator(t)
-	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // otherwise it triggers the bucket once more
+	// otherwise it triggers the bucket once more
+	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}})
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "withdrawn")
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
 	name := &b.Spec.BucketName
 	_, err := api.CreateBucket(t.Context(), &s3.CreateBucketInput{
-		Bucket: name, ObjectLockEnabledForBucket: aws.Bool(true), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-			LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)}},
+		Bucket: name, ObjectLockEnabledForBucket: aws.Bool(true),
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+			LocationConstraint: "eu-west-1", Tags: []s3types.Tag{
+				{Key: aws.String("portico.dev/adopt"), Value: aws.String(b.Namespace + "/" + b.Name)},
+			},
 		},
 	})
 	if err != nil {
@@ -35,25 +39,32 @@ func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
 	}
 	rule := func(id string) s3types.LifecycleRule {
 		return s3types.LifecycleRule{
-			ID: aws.String(id), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("")},
+			ID: aws.String(id), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{
+				Prefix: aws.String(""),
+			},
 			Expiration: &s3types.LifecycleExpiration{Days: aws.Int32(30)},
 		}
 	}
 	_, err = api.PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{
-		Bucket: name, LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{rule("theirs")}},
+		Bucket: name, LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{
+			Rules: []s3types.LifecycleRule{rule("theirs")},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := func() string {
-		out, err := api.GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: name})
+		out, err := api.GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{
+			Bucket: name,
+		})
 		if err != nil {
 			return "none"
 		}
 		return aws.ToString(out.Rules[0].ID)
 	}
 	const putRules = "PutBucketLifecycleConfiguration"
-	admit := world.Proxy.Inject(awsproxy.Fault{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.Denied})
+	admit := world.Proxy.Inject(
+		awsproxy.Fault{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.Denied})
 	b.Spec.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "ours", ExpirationDays: aws.Int32(1)}}
 	create(t, c, b)
 	reason(t, c, b, "AccessDenied")
@@ -67,7 +78,8 @@ func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
 		t.Errorf("after both were withdrawn: %d writes, lifecycle rule %s", n, rules())
 	}
 
-	defer world.Proxy.Inject(awsproxy.Fault{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.LostReply})()
+	defer world.Proxy.Inject(
+		awsproxy.Fault{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.LostReply})()
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		b.Spec.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "ours", ExpirationDays: aws.Int32(1)}}
 	})

@@ -26,7 +26,8 @@ func (c *calls) writesIn(namespace string) []string {
 	defer c.mu.Unlock()
 	var all []string
 	for _, one := range c.all {
-		if _, rest, found := strings.Cut(one.path, "/namespaces/"+namespace+"/"); found && one.method != http.MethodGet {
+		if _, rest, found := strings.Cut(one.path, "/namespaces/"+namespace+"/"); found &&
+			one.method != http.MethodGet {
 			all = append(all, one.method+" "+rest)
 		}
 	}
@@ -56,7 +57,8 @@ func applyServerSide(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 	delete(fields, "status")
 	o := &unstructured.Unstructured{Object: fields}
 	o.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("S3Bucket"))
-	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl")); err != nil {
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o),
+		client.FieldOwner("kubectl")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -74,11 +76,15 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	sent := &calls{}
 	cfg.Wrap(sent.noting)
 	startOperatorAs(t, cfg, operatorOptions{})
-	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // otherwise waiting for it is counted
+	// otherwise waiting for it is counted
+	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}})
 	created, applied := bucketOf(team(t, c), "plain"), bucketOf(team(t, c), "plain")
 	create(t, c, created)
 	applyServerSide(t, c, applied)
-	want := []string{"POST controllerrevisions", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
+	want := []string{
+		"POST controllerrevisions", "PATCH s3buckets/plain/status", "POST secrets",
+		"PATCH s3buckets/plain/status",
+	}
 	for _, b := range []*v1alpha1.S3Bucket{created, applied} {
 		ready(t, c, b)
 		if got := sent.settledIn(t, b.Namespace); !slices.Equal(got, want) {
@@ -115,7 +121,8 @@ func TestTheFinalizerStays(t *testing.T) {
 	is := func(want ...string) {
 		t.Helper()
 		b := &v1alpha1.S3Bucket{}
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(applied), b); err != nil || !slices.Equal(b.Finalizers, want) {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(applied), b); err != nil ||
+			!slices.Equal(b.Finalizers, want) {
 			t.Errorf("finalizers %v, %v; want %v", b.Finalizers, err, want)
 		}
 	}

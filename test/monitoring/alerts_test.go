@@ -84,7 +84,8 @@ func TestEveryAlertIsTestedAndExplained(t *testing.T) {
 	pages := map[string]bool{"README": true}
 	for _, r := range rules(t) {
 		if fires[r.Alert] == 0 || rests[r.Alert] == 0 {
-			t.Errorf("%s: alerts.yaml has %d cases in which it fires, and %d in which it does not", r.Alert, fires[r.Alert], rests[r.Alert])
+			t.Errorf("%s: alerts.yaml has %d cases in which it fires, and %d in which it does not", r.Alert,
+				fires[r.Alert], rests[r.Alert])
 		}
 		for _, p := range problems(all, r.Expr) {
 			t.Errorf("%s: %s", r.Alert, p)
@@ -112,12 +113,16 @@ func TestEveryAlertIsTestedAndExplained(t *testing.T) {
 func assertRunbook(t *testing.T, alert, page string) {
 	t.Helper()
 	text := read(t, "docs/runbooks/"+page)
-	for _, part := range []string{"`" + alert + "`", "## Meaning\n", "## Impact\n", "## How to look\n", "## What to do\n"} {
+	for _, part := range []string{
+		"`" + alert + "`", "## Meaning\n", "## Impact\n", "## How to look\n",
+		"## What to do\n",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("docs/runbooks/%s has no %q", page, part)
 		}
 	}
-	if list := read(t, "docs/runbooks/README.md"); !strings.Contains(list, "`"+alert+"`") || !strings.Contains(list, "("+page+")") {
+	if list := read(t, "docs/runbooks/README.md"); !strings.Contains(list, "`"+alert+"`") ||
+		!strings.Contains(list, "("+page+")") {
 		t.Errorf("docs/runbooks/README.md does not lead from %s to %s", alert, page)
 	}
 }

@@ -62,8 +62,10 @@ func TestDashboardsShowWhatThereIs(t *testing.T) {
 		ids := map[int]bool{}
 		for i := range d.Panels {
 			p := &d.Panels[i]
-			if ids[p.ID] || p.Title == "" || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
-				t.Errorf("%s: the panel %d, %q, shares its ID, or is without title, place, data source or targets", path, p.ID, p.Title)
+			if ids[p.ID] || p.Title == "" || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 ||
+				p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
+				t.Errorf("%s: the panel %d, %q, shares its ID, or is without title, place, data source or targets",
+					path, p.ID, p.Title)
 			}
 			ids[p.ID] = true
 			for _, target := range p.Targets {

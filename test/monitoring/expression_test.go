@@ -44,7 +44,8 @@ func inSelector(all map[string]metric, s *parser.VectorSelector) []string {
 			found = append(found, fmt.Sprintf("%s has no label %s", s.Name, match.Name))
 		case values != nil && !slices.ContainsFunc(values, match.Matches):
 			found = append(found, fmt.Sprintf("%s: no value of %s is %s", s.Name, match.Name, match))
-		case values != nil && (match.Type == labels.MatchEqual || match.Type == labels.MatchNotEqual) && !slices.Contains(values, match.Value):
+		case values != nil && (match.Type == labels.MatchEqual || match.Type == labels.MatchNotEqual) &&
+			!slices.Contains(values, match.Value):
 			found = append(found, fmt.Sprintf("%s: %s is never %q", s.Name, match.Name, match.Value))
 		}
 	}

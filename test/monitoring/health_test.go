@@ -77,7 +77,10 @@ func argo(t *testing.T, script string, object map[string]any) (health, message s
 	t.Helper()
 	l := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer l.Close()
-	for name, open := range map[string]lua.LGFunction{lua.LoadLibName: lua.OpenPackage, lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable} {
+	for name, open := range map[string]lua.LGFunction{
+		lua.LoadLibName: lua.OpenPackage, lua.BaseLibName: lua.OpenBase,
+		lua.TabLibName: lua.OpenTable,
+	} {
 		if err := l.CallByParam(lua.P{Fn: l.NewFunction(open), NRet: 0, Protect: true}, lua.LString(name)); err != nil {
 			t.Fatal(err)
 		}

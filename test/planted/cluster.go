@@ -25,7 +25,8 @@ func watchedPaths() ([]string, error) {
 		return nil, err
 	}
 	all := []string{
-		"/api/v1/events", "/api/v1/configmaps", "/apis/coordination.k8s.io/v1/leases", "/apis/apps/v1/deployments", "/api/v1/services",
+		"/api/v1/events", "/api/v1/configmaps", "/apis/coordination.k8s.io/v1/leases", "/apis/apps/v1/deployments",
+		"/api/v1/services",
 		"/api/v1/serviceaccounts",
 	}
 	for i := range kinds {

@@ -46,7 +46,8 @@ func Begin(dir string) (*Search, error) {
 
 // kinds are texts that every secret of a kind contains.
 var kinds = map[string]string{
-	"a signed token": "eyJhbGciOiJSUzI1NiIs", "a private key": "PRIVATE KEY-----", "a signed request to AWS": "AWS4-HMAC-SHA256 Credential=",
+	"a signed token": "eyJhbGciOiJSUzI1NiIs", "a private key": "PRIVATE KEY-----",
+	"a signed request to AWS": "AWS4-HMAC-SHA256 Credential=",
 }
 
 // Plant adds a secret. End reports it by its name. Only the signature of a token counts as secret.
@@ -131,7 +132,8 @@ func (s *Search) End() (found []string, summary string, err error) {
 		s.errs = append(s.errs, fmt.Errorf("%d secrets in %d bytes are no search", len(s.secrets), size))
 	}
 	slices.Sort(found)
-	summary = fmt.Sprintf("%d secrets were looked for in %.1f MB of %d places", len(s.secrets), float64(size)/1e6, len(places))
+	summary = fmt.Sprintf("%d secrets were looked for in %.1f MB of %d places", len(s.secrets), float64(size)/1e6,
+		len(places))
 	return found, summary, errors.Join(append(s.errs, os.RemoveAll(s.dir))...)
 }
 

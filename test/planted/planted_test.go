@@ -25,7 +25,8 @@ func TestASecretIsFoundInEveryForm(t *testing.T) {
 	const value = `pass"word/of the+shop`
 	for name, form := range map[string]string{
 		"as it is": value, "quoted": `pass\"word/of the+shop`, "in a query": url.QueryEscape(value),
-		"in base64": base64.StdEncoding.EncodeToString([]byte(value)), "in base64 for URLs": base64.RawURLEncoding.EncodeToString([]byte(value)),
+		"in base64":          base64.StdEncoding.EncodeToString([]byte(value)),
+		"in base64 for URLs": base64.RawURLEncoding.EncodeToString([]byte(value)),
 	} {
 		s := begin(t)
 		s.Plant("the password", value)
@@ -33,7 +34,8 @@ func TestASecretIsFoundInEveryForm(t *testing.T) {
 		s.Write("the answers", "GET /two", "before "+form+" after")
 		_, _ = s.Into("the log").Write([]byte(form)) // at the beginning and the end of a text
 		found, _, err := s.End()
-		if want := []string{"the answers, GET /two: the password", "the log: the password"}; err != nil || !slices.Equal(found, want) {
+		if want := []string{"the answers, GET /two: the password", "the log: the password"}; err != nil ||
+			!slices.Equal(found, want) {
 			t.Errorf("%s: found %q, %v", name, found, err)
 		}
 	}
@@ -83,7 +85,8 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	found, _, err := s.End() // a session belongs in its cookie
-	if want := []string{"answers, GET /some/page: code", "answers, GET /some/page: password"}; err != nil || !slices.Equal(found, want) {
+	if want := []string{"answers, GET /some/page: code", "answers, GET /some/page: password"}; err != nil ||
+		!slices.Equal(found, want) {
 		t.Errorf("found %q, %v", found, err)
 	}
 }

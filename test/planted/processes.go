@@ -43,14 +43,15 @@ func (s *Search) Metrics(ctx context.Context, cfg *rest.Config, namespace, addre
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // a self-signed certificate
 	defer transport.CloseIdleConnections()
 	var last error
-	return errors.Join(wait.PollUntilContextTimeout(ctx, again, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		var text []byte
-		text, last = get(ctx, transport, "https://"+address+"/metrics", token)
-		if last == nil {
-			s.Write("metrics", address, string(text))
-		}
-		return last == nil, nil // a new permission takes a moment to be effective
-	}), last)
+	return errors.Join(wait.PollUntilContextTimeout(ctx, again, 30*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			var text []byte
+			text, last = get(ctx, transport, "https://"+address+"/metrics", token)
+			if last == nil {
+				s.Write("metrics", address, string(text))
+			}
+			return last == nil, nil // a new permission takes a moment to be effective
+		}), last)
 }
 
 // reader returns a token of a ServiceAccount with permission to read metrics.
@@ -68,7 +69,8 @@ func reader(ctx context.Context, cfg *rest.Config, namespace string) (string, er
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", err
 	}
-	got, err := k.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	got, err := k.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authenticationv1.TokenRequest{},
+		metav1.CreateOptions{})
 	if err != nil {
 		return "", err
 	}

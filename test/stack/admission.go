@@ -30,12 +30,13 @@ func (s *Stack) awaitAdmission(ctx context.Context) error {
 		"metadata": object{"generateName": "admission-probe-"},
 		"spec":     object{"providerRef": object{"name": Provider}},
 	}}
-	err := s.awaitDryRun(ctx, s.Admin, bucketResource, metav1.NamespaceDefault, probe, func(made *unstructured.Unstructured, err error) (bool, error) {
-		if apierrors.IsServiceUnavailable(err) {
-			return false, nil
-		}
-		return err == nil && made.GetAnnotations()[v1alpha1.AnnotationRequestedBy] != "", err
-	})
+	err := s.awaitDryRun(ctx, s.Admin, bucketResource, metav1.NamespaceDefault, probe,
+		func(made *unstructured.Unstructured, err error) (bool, error) {
+			if apierrors.IsServiceUnavailable(err) {
+				return false, nil
+			}
+			return err == nil && made.GetAnnotations()[v1alpha1.AnnotationRequestedBy] != "", err
+		})
 	if err != nil {
 		return fmt.Errorf("wait until the admission policies are in force: %w", err)
 	}
@@ -54,7 +55,8 @@ func (s *Stack) awaitAdmission(ctx context.Context) error {
 		{operator, corev1.SchemeGroupVersion.WithResource("serviceaccounts"), metav1.NamespaceSystem, accountProbe, "a namespace of the system"},
 		{operator, appsv1.SchemeGroupVersion.WithResource("deployments"), metav1.NamespaceDefault, podProbe, "no token of it"},
 	} {
-		if err := s.awaitRefusal(ctx, p.as, p.resource, p.namespace, &unstructured.Unstructured{Object: p.probe}, p.says); err != nil {
+		if err := s.awaitRefusal(ctx, p.as, p.resource, p.namespace, &unstructured.Unstructured{Object: p.probe},
+			p.says); err != nil {
 			return err
 		}
 	}
@@ -70,7 +72,8 @@ var (
 		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{
 			"name": "admission-probe", "labels": object{"app.kubernetes.io/managed-by": "portico"},
 			"ownerReferences": []any{object{
-				"apiVersion": v1alpha1.GroupVersion.String(), "kind": "WebApp", "name": "admission-probe", "uid": "admission-probe", "controller": true,
+				"apiVersion": v1alpha1.GroupVersion.String(), "kind": "WebApp", "name": "admission-probe",
+				"uid": "admission-probe", "controller": true,
 			}},
 		},
 		"spec": object{
@@ -81,11 +84,14 @@ var (
 )
 
 // awaitRefusal creates the probe, as a dry run, until a policy refuses it with the given message.
-func (s *Stack) awaitRefusal(ctx context.Context, as *rest.Config, resource schema.GroupVersionResource, namespace string,
+func (s *Stack) awaitRefusal(ctx context.Context, as *rest.Config, resource schema.GroupVersionResource,
+	namespace string,
 	probe *unstructured.Unstructured, says string,
 ) error {
 	var last error
-	err := s.awaitDryRun(ctx, as, resource, namespace, probe, func(_ *unstructured.Unstructured, err error) (bool, error) {
+	err := s.awaitDryRun(ctx, as, resource, namespace, probe, func(_ *unstructured.Unstructured, err error) (
+		bool, error,
+	) {
 		last = err
 		return err != nil && strings.Contains(err.Error(), says), nil
 	})
@@ -99,23 +105,27 @@ func (s *Stack) awaitRefusal(ctx context.Context, as *rest.Config, resource sche
 // routes, and then refuses all until it has found the kind of the grants. The probe is a route that no grant allows.
 func (s *Stack) awaitRoutes(ctx context.Context) error {
 	probe := &unstructured.Unstructured{Object: object{
-		"apiVersion": gatewayv1.GroupVersion.String(), "kind": "HTTPRoute", "metadata": object{"generateName": "admission-probe-"},
-		"spec": object{"hostnames": []any{"admission-probe.invalid"}},
+		"apiVersion": gatewayv1.GroupVersion.String(), "kind": "HTTPRoute",
+		"metadata": object{"generateName": "admission-probe-"},
+		"spec":     object{"hostnames": []any{"admission-probe.invalid"}},
 	}}
 	routes := schema.GroupVersion(gatewayv1.GroupVersion).WithResource("httproutes")
 	return s.awaitRefusal(ctx, s.Admin, routes, grantedNamespaces[0], probe, "does not allow admission-probe.invalid")
 }
 
 // awaitDryRun creates the probe, as a dry run, until the result is as wanted.
-func (s *Stack) awaitDryRun(ctx context.Context, as *rest.Config, resource schema.GroupVersionResource, namespace string,
+func (s *Stack) awaitDryRun(ctx context.Context, as *rest.Config, resource schema.GroupVersionResource,
+	namespace string,
 	probe *unstructured.Unstructured, done func(*unstructured.Unstructured, error) (bool, error),
 ) error {
 	client, err := dynamic.NewForConfig(as)
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
-		made, err := client.Resource(resource).Namespace(namespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return done(made, err)
-	})
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true,
+		func(ctx context.Context) (bool, error) {
+			made, err := client.Resource(resource).Namespace(namespace).Create(
+				ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return done(made, err)
+		})
 }

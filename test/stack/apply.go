@@ -158,13 +158,14 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 	}
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	// A policy that patches a kind answers 503 until it knows the kind's schema.
-	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
-		_, err := client.Apply(ctx, o.GetName(), o, options)
-		if apierrors.IsServiceUnavailable(err) {
-			return false, nil
-		}
-		return err == nil, err
-	})
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true,
+		func(ctx context.Context) (bool, error) {
+			_, err := client.Apply(ctx, o.GetName(), o, options)
+			if apierrors.IsServiceUnavailable(err) {
+				return false, nil
+			}
+			return err == nil, err
+		})
 	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
@@ -205,18 +206,22 @@ func (a *applier) established(ctx context.Context, names []string) error {
 
 func (a *applier) waitEstablished(ctx context.Context, name string) (kind schema.GroupVersionKind, err error) {
 	crds := a.objects.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
-	err = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
-		o, err := crds.Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		var crd apiextensionsv1.CustomResourceDefinition
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
-			return false, err
-		}
-		kind = schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.Kind}
-		return isEstablished(&crd), nil
-	})
+	err = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, establishTimeout, true,
+		func(ctx context.Context) (bool, error) {
+			o, err := crds.Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			var crd apiextensionsv1.CustomResourceDefinition
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+				return false, err
+			}
+			kind = schema.GroupVersionKind{
+				Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name,
+				Kind: crd.Spec.Names.Kind,
+			}
+			return isEstablished(&crd), nil
+		})
 	return kind, err
 }
 

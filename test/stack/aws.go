@@ -38,8 +38,9 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	}
 	upstream := &url.URL{Scheme: "http", Host: address(s.ports.moto)}
 	proxy, err := awsproxy.New(awsproxy.Options{
-		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID}, RolePolicies: policies,
-		TimeScale: s.opts.TimeScale, Seed: s.opts.Seed,
+		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID},
+		RolePolicies: policies,
+		TimeScale:    s.opts.TimeScale, Seed: s.opts.Seed,
 	})
 	if err != nil {
 		return err
@@ -82,11 +83,16 @@ func (s *Stack) MakeIdentity(ctx context.Context, outside aws.Config, account st
 		return err
 	}
 	api := awsiam.NewFromConfig(outside)
-	if _, err := api.CreatePolicy(ctx, &awsiam.CreatePolicyInput{PolicyName: aws.String("portico-pods-boundary"), PolicyDocument: aws.String(string(text))}); !madeOnce(err) {
+	if _, err := api.CreatePolicy(ctx, &awsiam.CreatePolicyInput{
+		PolicyName:     aws.String("portico-pods-boundary"),
+		PolicyDocument: aws.String(string(text)),
+	}); !madeOnce(err) {
 		return fmt.Errorf("make the boundary of Pods: %w", err)
 	}
 	_, err = api.CreateOpenIDConnectProvider(ctx, &awsiam.CreateOpenIDConnectProviderInput{
-		Url: aws.String(ServiceAccountIssuer), ClientIDList: []string{WebIdentityAudience}, ThumbprintList: []string{strings.Repeat("0", 40)},
+		Url: aws.String(ServiceAccountIssuer), ClientIDList: []string{WebIdentityAudience}, ThumbprintList: []string{
+			strings.Repeat("0", 40),
+		},
 	})
 	if !madeOnce(err) {
 		return fmt.Errorf("make the identity provider of the cluster: %w", err)

@@ -162,7 +162,8 @@ func (s *Stack) Token(ctx context.Context, user string) (string, error) {
 // TokenCommand returns a command line that prints the token that Token returns.
 func (s *Stack) TokenCommand(user string) string {
 	u, _ := userNamed(user)
-	return fmt.Sprintf(`curl -s %s/token -d grant_type=password -d client_id=%s -d username=%s -d password=%s --data-urlencode 'scope=%s'`+
-		` | python3 -c 'import json, sys; print(json.load(sys.stdin)["id_token"])'`,
+	return fmt.Sprintf(
+		`curl -s %s/token -d grant_type=password -d client_id=%s -d username=%s -d password=%s --data-urlencode 'scope=%s'`+
+			` | python3 -c 'import json, sys; print(json.load(sys.stdin)["id_token"])'`,
 		s.Issuer, CLIClient, u.Email(), Password, APIScopes)
 }

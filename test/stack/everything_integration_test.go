@@ -85,7 +85,8 @@ func runsAsInstalled(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	kubectl := func(args ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), append([]string{"--kubeconfig", s.AdminKubeconfig, "-n", stack.Namespace}, args...)...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"),
+			append([]string{"--kubeconfig", s.AdminKubeconfig, "-n", stack.Namespace}, args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("kubectl %v: %v\n%s", args, err, out)
@@ -103,7 +104,9 @@ func runsAsInstalled(t *testing.T, s *stack.Stack) {
 		return kubectl("get", "lease", "portico", "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}")
 	}
 	first := renewed()
-	eventually(t, "a heartbeat of the Node", time.Minute, func(context.Context) (bool, error) { return renewed() != first, nil })
+	eventually(t, "a heartbeat of the Node", time.Minute, func(context.Context) (bool, error) {
+		return renewed() != first, nil
+	})
 	token := strings.TrimSpace(kubectl("create", "token", "default"))
 	if got := metrics(t, s, ""); got != http.StatusUnauthorized {
 		t.Errorf("metrics without a token: %d", got)
@@ -111,8 +114,10 @@ func runsAsInstalled(t *testing.T, s *stack.Stack) {
 	if got := metrics(t, s, token); got != http.StatusForbidden {
 		t.Errorf("metrics without the right: %d", got)
 	}
-	kubectl("create", "clusterrolebinding", "metrics", "--clusterrole=portico-metrics-reader", "--serviceaccount="+stack.Namespace+":default")
-	eventually(t, "metrics with the right", time.Minute, func(context.Context) (bool, error) { // a denial is cached for some seconds
+	kubectl("create", "clusterrolebinding", "metrics", "--clusterrole=portico-metrics-reader", "--serviceaccount="+
+		stack.Namespace+":default")
+	// a denial is cached for some seconds
+	eventually(t, "metrics with the right", time.Minute, func(context.Context) (bool, error) {
 		return metrics(t, s, token) == http.StatusOK, nil
 	})
 }
@@ -120,7 +125,8 @@ func runsAsInstalled(t *testing.T, s *stack.Stack) {
 // metrics asks the operator for its metrics.
 func metrics(t *testing.T, s *stack.Stack, token string) (status int) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.AddressOf("operator", "metrics")+"/metrics", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.AddressOf("operator", "metrics")+
+		"/metrics", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

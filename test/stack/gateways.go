@@ -103,6 +103,7 @@ func (s *Stack) makeGateways(ctx context.Context) error {
 func (s *Stack) OutsideAWS() aws.Config {
 	return aws.Config{
 		Region: Region, BaseEndpoint: aws.String(s.OutsideAWSEndpoint), HTTPClient: s.outside,
-		Credentials: credentials.NewStaticCredentialsProvider(s.opts.AWSCredentials.AccessKeyID, s.opts.AWSCredentials.SecretAccessKey, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(
+			s.opts.AWSCredentials.AccessKeyID, s.opts.AWSCredentials.SecretAccessKey, ""),
 	}
 }

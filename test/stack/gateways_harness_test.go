@@ -60,7 +60,9 @@ func newEdge(t *testing.T) *edge {
 
 func (e *edge) namespace() string {
 	e.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "edge-", Labels: map[string]string{"portico.dev/routes": "unrestricted"}}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "edge-", Labels: map[string]string{
+		"portico.dev/routes": "unrestricted",
+	}}}
 	e.make(ns)
 	return ns.Name
 }
@@ -105,7 +107,9 @@ func (e *edge) until(what string, o client.Object, ok func() bool) {
 }
 
 // is reports whether a condition has the status, and the reason if one is given, for the generation.
-func is(conditions []metav1.Condition, generation int64, kind string, status metav1.ConditionStatus, reason string) bool {
+func is(conditions []metav1.Condition, generation int64, kind string, status metav1.ConditionStatus,
+	reason string,
+) bool {
 	c := meta.FindStatusCondition(conditions, kind)
 	return c != nil && c.ObservedGeneration == generation && c.Status == status && (reason == "" || c.Reason == reason)
 }
@@ -116,7 +120,8 @@ func (e *edge) failed(g *gatewayv1.Gateway, cause string) {
 	e.Helper()
 	e.until("the Gateway tells it", g, func() bool {
 		programmed := meta.FindStatusCondition(g.Status.Conditions, "Programmed")
-		return is(g.Status.Conditions, g.Generation, "Accepted", metav1.ConditionFalse, "Invalid") && programmed != nil && programmed.Status == metav1.ConditionTrue
+		return is(g.Status.Conditions, g.Generation, "Accepted", metav1.ConditionFalse, "Invalid") &&
+			programmed != nil && programmed.Status == metav1.ConditionTrue
 	})
 	eventually(e.T, "an event with "+cause, patience, func(ctx context.Context) (bool, error) {
 		list := &corev1.EventList{}
@@ -130,9 +135,11 @@ func (e *edge) failed(g *gatewayv1.Gateway, cause string) {
 func (e *edge) configuration(certificates ...string) *albconfig.LoadBalancerConfiguration {
 	e.Helper()
 	c := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "gw-01", Namespace: e.infra}}
-	c.Spec = albconfig.LoadBalancerConfigurationSpec{Scheme: "internet-facing", ListenerConfigurations: []albconfig.ListenerConfiguration{
-		{ProtocolPort: "HTTPS:443", DefaultCertificate: certificates[0], Certificates: certificates[1:]},
-	}}
+	c.Spec = albconfig.LoadBalancerConfigurationSpec{
+		Scheme: "internet-facing", ListenerConfigurations: []albconfig.ListenerConfiguration{
+			{ProtocolPort: "HTTPS:443", DefaultCertificate: certificates[0], Certificates: certificates[1:]},
+		},
+	}
 	e.make(c)
 	return c
 }
@@ -141,13 +148,18 @@ func (e *edge) configuration(certificates ...string) *albconfig.LoadBalancerConf
 func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 	e.Helper()
 	same := gatewayv1.NamespacesFromSame
-	g := &gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Name: "gw-01", Namespace: e.infra}, Spec: gatewayv1.GatewaySpec{
-		GatewayClassName: stack.GatewayClass, AllowedListeners: &gatewayv1.AllowedListeners{Namespaces: &gatewayv1.ListenerNamespaces{From: &same}},
-		Listeners: []gatewayv1.Listener{
-			{Name: "https", Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated},
-			{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType},
+	g := &gatewayv1.Gateway{
+		ObjectMeta: metav1.ObjectMeta{Name: "gw-01", Namespace: e.infra},
+		Spec: gatewayv1.GatewaySpec{
+			GatewayClassName: stack.GatewayClass, AllowedListeners: &gatewayv1.AllowedListeners{
+				Namespaces: &gatewayv1.ListenerNamespaces{From: &same},
+			},
+			Listeners: []gatewayv1.Listener{
+				{Name: "https", Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated},
+				{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType},
+			},
 		},
-	}}
+	}
 	if configuration != "" {
 		g.Spec.Infrastructure = &gatewayv1.GatewayInfrastructure{ParametersRef: &gatewayv1.LocalParametersReference{
 			Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: configuration,
@@ -158,7 +170,9 @@ func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 }
 
 // terminated is TLS without certificateRefs, which is valid only with an option.
-var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "acm"}}
+var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{
+	"portico.dev/certificate": "acm",
+}}
 
 // keeper creates a redirect at each of the Gateway's own listeners: from HTTP to HTTPS, and from HTTPS to another
 // path, because AWS refuses a loop.
@@ -169,12 +183,15 @@ func (e *edge) keeper() {
 		"http":  {Scheme: &secure, StatusCode: &moved},
 		"https": {Path: &gatewayv1.HTTPPathModifier{Type: gatewayv1.FullPathHTTPPathModifier, ReplaceFullPath: &home}, StatusCode: &moved},
 	} {
-		e.make(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper-" + string(listener), Namespace: e.infra}, Spec: gatewayv1.HTTPRouteSpec{
-			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "gw-01", SectionName: &listener}}},
-			Rules: []gatewayv1.HTTPRouteRule{{Filters: []gatewayv1.HTTPRouteFilter{{
-				Type: gatewayv1.HTTPRouteFilterRequestRedirect, RequestRedirect: &to,
-			}}}},
-		}})
+		e.make(&gatewayv1.HTTPRoute{
+			ObjectMeta: metav1.ObjectMeta{Name: "keeper-" + string(listener), Namespace: e.infra},
+			Spec: gatewayv1.HTTPRouteSpec{
+				CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "gw-01", SectionName: &listener}}},
+				Rules: []gatewayv1.HTTPRouteRule{{Filters: []gatewayv1.HTTPRouteFilter{{
+					Type: gatewayv1.HTTPRouteFilterRequestRedirect, RequestRedirect: &to,
+				}}}},
+			},
+		})
 	}
 }
 
@@ -182,15 +199,25 @@ func (e *edge) keeper() {
 func (e *edge) set(tenant string) *gatewayv1.ListenerSet {
 	e.Helper()
 	selected, host := gatewayv1.NamespacesFromSelector, gatewayv1.Hostname("shop."+stack.Domain)
-	l := &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: e.infra}, Spec: gatewayv1.ListenerSetSpec{
-		ParentRef: gatewayv1.ParentGatewayReference{Name: "gw-01"},
-		Listeners: []gatewayv1.ListenerEntry{{
-			Name: "https", Hostname: &host, Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated,
-			AllowedRoutes: &gatewayv1.AllowedRoutes{Namespaces: &gatewayv1.RouteNamespaces{From: &selected, Selector: &metav1.LabelSelector{
-				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: []string{tenant}}},
-			}}},
-		}},
-	}}
+	l := &gatewayv1.ListenerSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: e.infra},
+		Spec: gatewayv1.ListenerSetSpec{
+			ParentRef: gatewayv1.ParentGatewayReference{Name: "gw-01"},
+			Listeners: []gatewayv1.ListenerEntry{{
+				Name: "https", Hostname: &host, Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated,
+				AllowedRoutes: &gatewayv1.AllowedRoutes{
+					Namespaces: &gatewayv1.RouteNamespaces{From: &selected, Selector: &metav1.LabelSelector{
+						MatchExpressions: []metav1.LabelSelectorRequirement{
+							{
+								Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn,
+								Values: []string{tenant},
+							},
+						},
+					}},
+				},
+			}},
+		},
+	}
 	e.make(l)
 	return l
 }
@@ -199,13 +226,16 @@ func (e *edge) set(tenant string) *gatewayv1.ListenerSet {
 func (e *edge) route(namespace, name, service string, hostnames ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	e.Helper()
 	kind, infra, port := gatewayv1.Kind("ListenerSet"), gatewayv1.Namespace(e.infra), gatewayv1.PortNumber(80)
-	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Spec: gatewayv1.HTTPRouteSpec{
-		CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Kind: &kind, Namespace: &infra, Name: "shop"}}},
-		Hostnames:       hostnames,
-		Rules: []gatewayv1.HTTPRouteRule{{BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{
-			BackendObjectReference: gatewayv1.BackendObjectReference{Name: gatewayv1.ObjectName(service), Port: &port},
-		}}}}},
-	}}
+	r := &gatewayv1.HTTPRoute{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: gatewayv1.HTTPRouteSpec{
+			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Kind: &kind, Namespace: &infra, Name: "shop"}}},
+			Hostnames:       hostnames,
+			Rules: []gatewayv1.HTTPRouteRule{{BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{
+				BackendObjectReference: gatewayv1.BackendObjectReference{Name: gatewayv1.ObjectName(service), Port: &port},
+			}}}}},
+		},
+	}
 	e.make(r)
 	return r
 }
@@ -226,7 +256,9 @@ func (e *edge) programmed(g *gatewayv1.Gateway) elbtypes.LoadBalancer {
 			is(g.Status.Conditions, g.Generation, "Programmed", metav1.ConditionTrue, "")
 	})
 	balancers := e.balancers()
-	i := slices.IndexFunc(balancers, func(b elbtypes.LoadBalancer) bool { return aws.ToString(b.DNSName) == g.Status.Addresses[0].Value })
+	i := slices.IndexFunc(balancers, func(b elbtypes.LoadBalancer) bool {
+		return aws.ToString(b.DNSName) == g.Status.Addresses[0].Value
+	})
 	if i < 0 {
 		e.Fatalf("no load balancer has the address %v", g.Status.Addresses)
 	}
@@ -260,7 +292,9 @@ func (e *edge) listener(of elbtypes.LoadBalancer, port int32) *elbtypes.Listener
 // served returns the ARNs of a listener's certificates, sorted.
 func (e *edge) served(l *elbtypes.Listener) []string {
 	e.Helper()
-	out, err := e.elb.DescribeListenerCertificates(e.Context(), &elb.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn})
+	out, err := e.elb.DescribeListenerCertificates(e.Context(), &elb.DescribeListenerCertificatesInput{
+		ListenerArn: l.ListenerArn,
+	})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -293,7 +327,9 @@ func (e *edge) certificates(n int) []string {
 	arns := make([]string, n)
 	for i := range arns {
 		certificate, key := selfSigned(e.T)
-		out, err := client.ImportCertificate(e.Context(), &acm.ImportCertificateInput{Certificate: certificate, PrivateKey: key})
+		out, err := client.ImportCertificate(e.Context(), &acm.ImportCertificateInput{
+			Certificate: certificate, PrivateKey: key,
+		})
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -321,5 +357,6 @@ func selfSigned(t *testing.T) (certificate, key []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
 }

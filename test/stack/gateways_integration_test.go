@@ -23,13 +23,15 @@ func TestAGatewayHasItsLoadBalancerWithTheCertificatesOfItsConfiguration(t *test
 	config := e.configuration(certificates[:3]...)
 	gateway := e.gateway(config.Name)
 	balancer := e.programmed(gateway)
-	if balancer.Scheme != elbtypes.LoadBalancerSchemeEnumInternetFacing || !strings.HasPrefix(aws.ToString(balancer.LoadBalancerName), "k8s-") {
+	if balancer.Scheme != elbtypes.LoadBalancerSchemeEnumInternetFacing ||
+		!strings.HasPrefix(aws.ToString(balancer.LoadBalancerName), "k8s-") {
 		t.Errorf("load balancer %s %s", aws.ToString(balancer.LoadBalancerName), balancer.Scheme)
 	}
 	if l := e.listener(balancer, 443); l != nil {
 		t.Error("a listener without a route")
 	}
-	tags, err := e.elb.DescribeTags(t.Context(), &elb.DescribeTagsInput{ResourceArns: []string{aws.ToString(balancer.LoadBalancerArn)}})
+	tags, err := e.elb.DescribeTags(
+		t.Context(), &elb.DescribeTagsInput{ResourceArns: []string{aws.ToString(balancer.LoadBalancerArn)}})
 	if err != nil || !slices.ContainsFunc(tags.TagDescriptions[0].Tags, func(tag elbtypes.Tag) bool {
 		return aws.ToString(tag.Key) == "gateway.k8s.aws.alb/stack" && aws.ToString(tag.Value) == e.infra+"/gw-01"
 	}) {
@@ -38,9 +40,11 @@ func TestAGatewayHasItsLoadBalancerWithTheCertificatesOfItsConfiguration(t *test
 
 	e.keeper()
 	e.until("both listeners are served", gateway, func() bool {
-		return len(gateway.Status.Listeners) == 2 && !slices.ContainsFunc(gateway.Status.Listeners, func(l gatewayv1.ListenerStatus) bool {
-			return l.AttachedRoutes != 1 || !is(l.Conditions, gateway.Generation, "Programmed", metav1.ConditionTrue, "")
-		})
+		return len(gateway.Status.Listeners) == 2 && !slices.ContainsFunc(gateway.Status.Listeners,
+			func(l gatewayv1.ListenerStatus) bool {
+				return l.AttachedRoutes != 1 ||
+					!is(l.Conditions, gateway.Generation, "Programmed", metav1.ConditionTrue, "")
+			})
 	})
 	https := e.listener(balancer, 443)
 	listed := func(arns ...string) []string { // the default one is listed once more among the others
@@ -52,7 +56,8 @@ func TestAGatewayHasItsLoadBalancerWithTheCertificatesOfItsConfiguration(t *test
 		t.Errorf("certificates %v, want %v", got, want)
 	}
 	to := e.rules(e.listener(balancer, 80))[0].Actions[0].RedirectConfig
-	if to == nil || aws.ToString(to.Protocol) != "HTTPS" || aws.ToString(to.Port) != "443" || to.StatusCode != elbtypes.RedirectActionStatusCodeEnumHttp301 {
+	if to == nil || aws.ToString(to.Protocol) != "HTTPS" || aws.ToString(to.Port) != "443" ||
+		to.StatusCode != elbtypes.RedirectActionStatusCodeEnumHttp301 {
 		t.Errorf("the rule of port 80 redirects to %+v", to)
 	}
 
@@ -68,7 +73,9 @@ func TestAGatewayWithoutAConfigurationIsProgrammedAndServesNothingByHTTPS(t *tes
 	gateway := e.gateway("")
 	e.keeper()
 	balancer := e.programmed(gateway)
-	eventually(t, "port 80 is served", patience, func(context.Context) (bool, error) { return e.listener(balancer, 80) != nil, nil })
+	eventually(t, "port 80 is served", patience, func(context.Context) (bool, error) {
+		return e.listener(balancer, 80) != nil, nil
+	})
 	if balancer.Scheme != elbtypes.LoadBalancerSchemeEnumInternal || e.listener(balancer, 443) != nil {
 		t.Errorf("scheme %s, listener of port 443 %v", balancer.Scheme, e.listener(balancer, 443))
 	}
@@ -85,8 +92,10 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 	served := e.route(tenant, "served", "shop")
 	e.judges(served, "a route without hostnames takes the listener's", "Accepted", "ResolvedRefs")
 	e.judges(e.route(other, "foreign", "shop"), "another namespace may not", "NotAllowedByListeners", "ResolvedRefs")
-	e.judges(e.route(tenant, "elsewhere", "shop", "www."+stack.Domain), "another hostname is not the listener's", "NoMatchingListenerHostname", "ResolvedRefs")
-	e.judges(e.route(tenant, "broken", "missing", "shop."+stack.Domain), "a Service that is not there is told", "Accepted", "BackendNotFound")
+	e.judges(e.route(tenant, "elsewhere", "shop", "www."+stack.Domain), "another hostname is not the listener's",
+		"NoMatchingListenerHostname", "ResolvedRefs")
+	e.judges(e.route(tenant, "broken", "missing", "shop."+stack.Domain), "a Service that is not there is told",
+		"Accepted", "BackendNotFound")
 	e.until("the ListenerSet is served", set, func() bool {
 		return len(set.Status.Listeners) == 1 && set.Status.Listeners[0].AttachedRoutes == 2 &&
 			is(set.Status.Listeners[0].Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "") &&
@@ -101,14 +110,18 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 		actions = append(actions, rule.Actions[0].Type)
 	}
 	slices.Sort(actions)
-	if want := []elbtypes.ActionTypeEnum{elbtypes.ActionTypeEnumFixedResponse, elbtypes.ActionTypeEnumForward}; !slices.Equal(actions, want) {
+	if want := []elbtypes.ActionTypeEnum{
+		elbtypes.ActionTypeEnumFixedResponse, elbtypes.ActionTypeEnumForward,
+	}; !slices.Equal(actions, want) {
 		t.Errorf("actions %v, want %v", actions, want)
 	}
 	if *gateway.Status.AttachedListenerSets != 1 {
 		t.Errorf("%d ListenerSets", *gateway.Status.AttachedListenerSets)
 	}
 	e.drop(served)
-	eventually(t, "the rule goes with the route", patience, func(context.Context) (bool, error) { return len(e.rules(https)) == 1, nil })
+	eventually(t, "the rule goes with the route", patience, func(context.Context) (bool, error) {
+		return len(e.rules(https)) == 1, nil
+	})
 	e.drop(set)
 	eventually(t, "the listener goes with the last route", patience, func(context.Context) (bool, error) {
 		return e.listener(e.programmed(gateway), 443) == nil, nil
@@ -167,7 +180,8 @@ func TestGatewaysComeToAClusterThatWasWithoutThem(t *testing.T) {
 	if !served() {
 		t.Error("Gateway API is not there")
 	}
-	public, private := own.Zones[stack.Zone{Domain: stack.Domain}], own.Zones[stack.Zone{Domain: stack.Domain, Private: true}]
+	public, private := own.Zones[stack.Zone{Domain: stack.Domain}],
+		own.Zones[stack.Zone{Domain: stack.Domain, Private: true}]
 	if public == "" || private == "" || public == private {
 		t.Errorf("zones %v", own.Zones)
 	}

@@ -65,7 +65,9 @@ func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
 				many.Spec.Rules = append(many.Spec.Rules, *many.Spec.Rules[0].DeepCopy())
 			}
 			last := &many.Spec.Rules[len(many.Spec.Rules)-1]
-			last.Matches = append(last.Matches, gatewayv1.HTTPRouteMatch{Path: &gatewayv1.HTTPPathMatch{Type: &exact, Value: &path}})
+			last.Matches = append(last.Matches, gatewayv1.HTTPRouteMatch{
+				Path: &gatewayv1.HTTPPathMatch{Type: &exact, Value: &path},
+			})
 		}
 	})
 	e.failed(gateway, "too many attached")
@@ -73,7 +75,9 @@ func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
 		t.Errorf("%d rules, and 3 before", after)
 	}
 	e.drop(many)
-	eventually(t, "the first alone is served", 4*patience, func(context.Context) (bool, error) { return rules() == 2, nil })
+	eventually(t, "the first alone is served", 4*patience, func(context.Context) (bool, error) {
+		return rules() == 2, nil
+	})
 }
 
 // TestOneRouteFailsTheWholeGateway checks routes that are accepted and nevertheless fail the whole Gateway.
@@ -100,13 +104,18 @@ func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 		{"too many characters; the limit is '128'", path(gatewayv1.PathMatchExact, "/"+strings.Repeat("a", 200))},
 		{"Unsupported filter type: RequestHeaderModifier", func(r *gatewayv1.HTTPRouteRule) {
 			r.Filters = []gatewayv1.HTTPRouteFilter{{
-				Type: gatewayv1.HTTPRouteFilterRequestHeaderModifier, RequestHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}},
+				Type:                  gatewayv1.HTTPRouteFilterRequestHeaderModifier,
+				RequestHeaderModifier: &gatewayv1.HTTPHeaderFilter{Remove: []string{"x"}},
 			}}
 		}},
 		{"ReplaceFullPath shouldn't contain wildcards: /a*", func(r *gatewayv1.HTTPRouteRule) {
 			r.BackendRefs, r.Filters = nil, []gatewayv1.HTTPRouteFilter{{
-				Type:            gatewayv1.HTTPRouteFilterRequestRedirect,
-				RequestRedirect: &gatewayv1.HTTPRequestRedirectFilter{Path: &gatewayv1.HTTPPathModifier{Type: gatewayv1.FullPathHTTPPathModifier, ReplaceFullPath: &full}},
+				Type: gatewayv1.HTTPRouteFilterRequestRedirect,
+				RequestRedirect: &gatewayv1.HTTPRequestRedirectFilter{
+					Path: &gatewayv1.HTTPPathModifier{
+						Type: gatewayv1.FullPathHTTPPathModifier, ReplaceFullPath: &full,
+					},
+				},
 			}}
 		}},
 		{"find the target group nowhere", func(r *gatewayv1.HTTPRouteRule) { r.BackendRefs[0].Kind, r.BackendRefs[0].Name = &group, "nowhere" }},
@@ -114,7 +123,9 @@ func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 			prefix := gatewayv1.PathMatchPathPrefix
 			path(prefix, "/a")(r)
 			for i := range 3 {
-				r.Matches[0].Headers = append(r.Matches[0].Headers, gatewayv1.HTTPHeaderMatch{Name: gatewayv1.HTTPHeaderName(fmt.Sprintf("x-%d", i)), Value: "1"})
+				r.Matches[0].Headers = append(r.Matches[0].Headers, gatewayv1.HTTPHeaderMatch{
+					Name: gatewayv1.HTTPHeaderName(fmt.Sprintf("x-%d", i)), Value: "1",
+				})
 			}
 		}},
 	} {
@@ -122,7 +133,8 @@ func TestOneRouteFailsTheWholeGateway(t *testing.T) {
 			e.change(route, func() { good.DeepCopyInto(&route.Spec); tt.edit(&route.Spec.Rules[0]) })
 			e.failed(gateway, tt.says)
 			e.until("the route says that it is accepted", route, func() bool {
-				return len(route.Status.Parents) == 1 && is(route.Status.Parents[0].Conditions, route.Generation, "Accepted", metav1.ConditionTrue, "")
+				return len(route.Status.Parents) == 1 && is(route.Status.Parents[0].Conditions, route.Generation,
+					"Accepted", metav1.ConditionTrue, "")
 			})
 		})
 	}
@@ -142,13 +154,18 @@ func TestAWeightTooGreatStopsTheControllerInSilence(t *testing.T) {
 	e.programmed(gateway)
 	failures := s.LoadBalancers.Counts().Failures
 	e.change(route, func() { weight := int32(1000); route.Spec.Rules[0].BackendRefs[0].Weight = &weight })
-	eventually(t, "the controller fails", patience, func(context.Context) (bool, error) { return s.LoadBalancers.Counts().Failures > failures, nil })
+	eventually(t, "the controller fails", patience, func(context.Context) (bool, error) {
+		return s.LoadBalancers.Counts().Failures > failures, nil
+	})
 	other := e.route(e.infra, "other", "shop")
 	failures = s.LoadBalancers.Counts().Failures
-	eventually(t, "it fails again", patience, func(context.Context) (bool, error) { return s.LoadBalancers.Counts().Failures > failures, nil })
+	eventually(t, "it fails again", patience, func(context.Context) (bool, error) {
+		return s.LoadBalancers.Counts().Failures > failures, nil
+	})
 	e.until("the Gateway is read", gateway, func() bool { return true })
 	e.until("the other route is read", other, func() bool { return true })
-	if !is(gateway.Status.Conditions, gateway.Generation, "Accepted", metav1.ConditionTrue, "") || len(other.Status.Parents) > 0 {
+	if !is(gateway.Status.Conditions, gateway.Generation, "Accepted", metav1.ConditionTrue, "") ||
+		len(other.Status.Parents) > 0 {
 		t.Errorf("Gateway %+v, route %+v", gateway.Status.Conditions, other.Status.Parents)
 	}
 	e.change(route, func() { route.Spec.Rules[0].BackendRefs[0].Weight = nil })
@@ -184,10 +201,14 @@ func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {
 		err := e.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 		return err != nil, client.IgnoreNotFound(err)
 	})
-	if slices.ContainsFunc(e.balancers(), func(b elbtypes.LoadBalancer) bool { return *b.LoadBalancerArn == *balancer.LoadBalancerArn }) {
+	if slices.ContainsFunc(e.balancers(), func(b elbtypes.LoadBalancer) bool {
+		return *b.LoadBalancerArn == *balancer.LoadBalancerArn
+	}) {
 		t.Error("the load balancer stays")
 	}
-	if _, err := e.elb.DescribeTargetGroups(t.Context(), &elb.DescribeTargetGroupsInput{TargetGroupArns: []string{group}}); err == nil {
+	if _, err := e.elb.DescribeTargetGroups(t.Context(), &elb.DescribeTargetGroupsInput{
+		TargetGroupArns: []string{group},
+	}); err == nil {
 		t.Error("the target group stays")
 	}
 }
@@ -203,7 +224,9 @@ func TestAtRestTheSimulatorChangesNothing(t *testing.T) {
 		return is(set.Status.Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "")
 	})
 	name := aws.ToString(e.programmed(gateway).LoadBalancerName)
-	eventually(t, "rest", patience, func(context.Context) (bool, error) { return len(e.compared(name, gateway, set, route)) == 0, nil })
+	eventually(t, "rest", patience, func(context.Context) (bool, error) {
+		return len(e.compared(name, gateway, set, route)) == 0, nil
+	})
 	for range 3 {
 		if changed := e.compared(name, gateway, set, route); len(changed) > 0 {
 			t.Error(changed)

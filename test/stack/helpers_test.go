@@ -12,7 +12,8 @@ const root = "../.."
 
 func listBuckets(t *testing.T, portal, token string) (status int) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, portal+"/api/v1/namespaces/payments/s3buckets", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, portal+"/api/v1/namespaces/payments/s3buckets",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func listeners(table string, port int) []string {
 	const local, state, inode, listening = 1, 3, 9, "0A"
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
-		if len(fields) > inode && fields[state] == listening && strings.HasSuffix(fields[local], fmt.Sprintf(":%04X", port)) {
+		if len(fields) > inode && fields[state] == listening &&
+			strings.HasSuffix(fields[local], fmt.Sprintf(":%04X", port)) {
 			inodes = append(inodes, fields[inode])
 		}
 	}

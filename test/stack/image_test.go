@@ -21,10 +21,12 @@ import (
 // in it, as the user of its Pod: this shows whether a program needs another file, or writes to a folder.
 func TestImagesRunConfined(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Fatal("this test mounts and changes roots: run it as root, for example in a container with CAP_SYS_ADMIN and CAP_SYS_CHROOT")
+		t.Fatal("this test mounts and changes roots: run it as root, for example in a container with CAP_SYS_ADMIN " +
+			"and CAP_SYS_CHROOT")
 	}
 	s, err := stack.Start(t.Context(), stack.Options{
-		Root: root, Parts: stack.Everything &^ stack.Gateways, Images: filepath.Join(root, "dist", "images"), Progress: os.Stderr,
+		Root: root, Parts: stack.Everything &^ stack.Gateways, Images: filepath.Join(root, "dist", "images"),
+		Progress: os.Stderr,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +64,11 @@ func restarted(t *testing.T, s *stack.Stack, name string) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
-		now := s.Part(name).PID()
-		return now != 0 && now != first && s.AddressOf(name, "metrics") != "", nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true,
+		func(context.Context) (bool, error) {
+			now := s.Part(name).PID()
+			return now != 0 && now != first && s.AddressOf(name, "metrics") != "", nil
+		})
 	if err != nil {
 		t.Fatalf("%s does not come again: %v", name, err)
 	}
@@ -80,7 +83,8 @@ func confined(t *testing.T, s *stack.Stack, name string) {
 		t.Fatalf("%s has the root %s, %v", name, root, err)
 	}
 	status, err := os.ReadFile(filepath.Join(proc, "status"))
-	if err != nil || !strings.Contains(string(status), "Uid:\t65532\t65532\t65532\t65532") || !strings.Contains(string(status), "Gid:\t65532\t65532\t65532\t65532") {
+	if err != nil || !strings.Contains(string(status), "Uid:\t65532\t65532\t65532\t65532") ||
+		!strings.Contains(string(status), "Gid:\t65532\t65532\t65532\t65532") {
 		t.Errorf("%s runs as somebody else, %v:\n%s", name, err, status)
 	}
 	if err := os.WriteFile(filepath.Join(root, "written"), nil, 0o600); err == nil {
@@ -94,7 +98,8 @@ func confined(t *testing.T, s *stack.Stack, name string) {
 	for _, e := range entries {
 		held = append(held, e.Name())
 	}
-	if got := strings.Join(held, " "); strings.Trim(strings.NewReplacer("etc", "", "var", "", name, "").Replace(got), " ") != "" {
+	if got := strings.Join(held, " "); strings.Trim(strings.NewReplacer("etc", "", "var", "", name, "").Replace(got),
+		" ") != "" {
 		t.Errorf("the root of %s holds %s", name, got)
 	}
 }

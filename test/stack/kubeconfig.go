@@ -32,7 +32,9 @@ func (s *Stack) writeKubeconfigs() error {
 		if err != nil {
 			return err
 		}
-		theirs := s.kubeconfig(user.Name, user.Namespace, &clientcmdapi.AuthInfo{ClientCertificateData: cert, ClientKeyData: key})
+		theirs := s.kubeconfig(user.Name, user.Namespace, &clientcmdapi.AuthInfo{
+			ClientCertificateData: cert, ClientKeyData: key,
+		})
 		everyone.AuthInfos[user.Name] = theirs.AuthInfos[user.Name]
 		everyone.Contexts[user.Name] = theirs.Contexts[user.Name]
 	}

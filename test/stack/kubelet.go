@@ -82,7 +82,9 @@ func refuse(w http.ResponseWriter, status int, err error) {
 
 // logStatus returns the status of a container that has a log. The error has a kubelet's message why there is none.
 func logStatus(pod *corev1.Pod, container string, previous bool) (*corev1.ContainerStatus, error) {
-	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container })
+	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.Name == container
+	})
 	if i < 0 {
 		return nil, fmt.Errorf("container %q in pod %q is not available", container, pod.Name)
 	}
@@ -96,7 +98,8 @@ func logStatus(pod *corev1.Pod, container string, previous bool) (*corev1.Contai
 	case waiting.Reason == "ErrImagePull":
 		return nil, fmt.Errorf("container %q in pod %q is waiting to start: image can't be pulled", container, pod.Name)
 	case waiting.Reason == "ImagePullBackOff":
-		return nil, fmt.Errorf("container %q in pod %q is waiting to start: trying and failing to pull image", container, pod.Name)
+		return nil, fmt.Errorf("container %q in pod %q is waiting to start: trying and failing to pull image",
+			container, pod.Name)
 	default:
 		return nil, fmt.Errorf("container %q in pod %q is waiting to start: %s", container, pod.Name, waiting.Reason)
 	}

@@ -51,7 +51,8 @@ func (s *Stack) startMetrics(ctx context.Context) error {
 	apiServer := x509.NewCertPool()
 	apiServer.AddCert(s.pki.frontProxy.ca)
 	_, err = s.serve(ctx, "the metrics API", s.ports.metrics, (&metrics{clients: clients}).handler(), &tls.Config{
-		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: apiServer, MinVersion: tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: apiServer,
+		MinVersion: tls.VersionTLS12,
 	})
 	if err != nil {
 		return err
@@ -64,15 +65,19 @@ func (s *Stack) startMetrics(ctx context.Context) error {
 func (s *Stack) MetricsObjects() []*unstructured.Unstructured {
 	return []*unstructured.Unstructured{
 		{Object: object{
-			"apiVersion": "v1", "kind": "Service", "metadata": object{"name": metricsService, "namespace": metav1.NamespaceSystem},
-			"spec": object{"type": string(corev1.ServiceTypeExternalName), "externalName": "127.0.0.1"}, // the API server does not use addresses of the cluster network
+			"apiVersion": "v1", "kind": "Service",
+			"metadata": object{"name": metricsService, "namespace": metav1.NamespaceSystem},
+			// the API server does not use addresses of the cluster network
+			"spec": object{"type": string(corev1.ServiceTypeExternalName), "externalName": "127.0.0.1"},
 		}},
 		{Object: object{
-			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": object{"name": metricsVersion + "." + metricsGroup},
+			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+			"metadata": object{"name": metricsVersion + "." + metricsGroup},
 			"spec": object{
-				"group": metricsGroup, "version": metricsVersion, "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
-				"caBundle": base64.StdEncoding.EncodeToString(s.pki.caPEM),
-				"service":  object{"name": metricsService, "namespace": metav1.NamespaceSystem, "port": int64(s.ports.metrics)},
+				"group": metricsGroup, "version": metricsVersion, "groupPriorityMinimum": int64(100),
+				"versionPriority": int64(100),
+				"caBundle":        base64.StdEncoding.EncodeToString(s.pki.caPEM),
+				"service":         object{"name": metricsService, "namespace": metav1.NamespaceSystem, "port": int64(s.ports.metrics)},
 			},
 		}},
 	}
@@ -83,8 +88,11 @@ func (m *metrics) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+at, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, metav1.APIResourceList{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"}, GroupVersion: metricsGroup + "/" + metricsVersion,
-			APIResources: []metav1.APIResource{{Name: "pods", Namespaced: true, Kind: "PodMetrics", Verbs: metav1.Verbs{"get", "list"}}},
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"}, GroupVersion: metricsGroup + "/" +
+				metricsVersion,
+			APIResources: []metav1.APIResource{
+				{Name: "pods", Namespaced: true, Kind: "PodMetrics", Verbs: metav1.Verbs{"get", "list"}},
+			},
 		})
 	})
 	mux.HandleFunc("GET "+at+"/pods", m.list)
@@ -108,19 +116,22 @@ func (m *metrics) list(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer(w, http.StatusOK, object{
-		"apiVersion": metricsGroup + "/" + metricsVersion, "kind": "PodMetricsList", "metadata": object{}, "items": items,
+		"apiVersion": metricsGroup + "/" + metricsVersion, "kind": "PodMetricsList", "metadata": object{},
+		"items": items,
 	})
 }
 
 func (m *metrics) get(w http.ResponseWriter, r *http.Request) {
-	pod, err := m.clients.CoreV1().Pods(r.PathValue("namespace")).Get(r.Context(), r.PathValue("pod"), metav1.GetOptions{})
+	pod, err := m.clients.CoreV1().Pods(r.PathValue("namespace")).Get(
+		r.Context(), r.PathValue("pod"), metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		fail(w, err)
 		return
 	}
 	usage := usageOf(pod)
 	if usage == nil {
-		fail(w, apierrors.NewNotFound(schema.GroupResource{Group: metricsGroup, Resource: "podmetrics"}, r.PathValue("namespace")+"/"+r.PathValue("pod")))
+		fail(w, apierrors.NewNotFound(schema.GroupResource{Group: metricsGroup, Resource: "podmetrics"},
+			r.PathValue("namespace")+"/"+r.PathValue("pod")))
 		return
 	}
 	answer(w, http.StatusOK, usage)

@@ -25,11 +25,13 @@ func TestTheClusterMeasuresPods(t *testing.T) {
 	var out []byte
 	eventually(t, "kubectl top", 30*time.Second, func(ctx context.Context) (bool, error) {
 		var err error
-		cmd := exec.CommandContext(ctx, filepath.Join(root, "bin", "kubectl"), "--kubeconfig", s.AdminKubeconfig, "-n", "payments", "top", "pods", "-l", "app=measured", "--no-headers")
+		cmd := exec.CommandContext(ctx, filepath.Join(root, "bin", "kubectl"), "--kubeconfig", s.AdminKubeconfig, "-n",
+			"payments", "top", "pods", "-l", "app=measured", "--no-headers")
 		out, err = cmd.CombinedOutput()
 		return err == nil, nil
 	})
-	if f := strings.Fields(string(out)); len(f) != 3 || !strings.HasSuffix(f[1], "m") || !strings.HasSuffix(f[2], "Mi") || f[1] == "0m" || f[2] == "0Mi" {
+	if f := strings.Fields(string(out)); len(f) != 3 || !strings.HasSuffix(f[1], "m") ||
+		!strings.HasSuffix(f[2], "Mi") || f[1] == "0m" || f[2] == "0Mi" {
 		t.Errorf("kubectl top says %q", out)
 	}
 	for user, allowed := range map[string]bool{"payments-dev": true, "search-dev": false} {
@@ -37,13 +39,16 @@ func TestTheClusterMeasuresPods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := clients(t, cfg).RESTClient().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/namespaces/payments/pods").Param("labelSelector", "app=measured").DoRaw(t.Context())
+		raw, err := clients(t, cfg).RESTClient().Get().AbsPath(
+			"/apis/metrics.k8s.io/v1beta1/namespaces/payments/pods").Param("labelSelector", "app=measured").DoRaw(
+			t.Context())
 		var list struct {
 			Items []struct {
 				Containers []struct{ Name string }
 			}
 		}
-		if allowed && (err != nil || json.Unmarshal(raw, &list) != nil || len(list.Items) != 1 || list.Items[0].Containers[0].Name != "app") {
+		if allowed && (err != nil || json.Unmarshal(raw, &list) != nil || len(list.Items) != 1 ||
+			list.Items[0].Containers[0].Name != "app") {
 			t.Errorf("%s gets %s, %v", user, raw, err)
 		}
 		if !allowed && !apierrors.IsForbidden(err) {

@@ -12,9 +12,11 @@ func TestUsageIsAPartOfWhatIsRequested(t *testing.T) {
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop-a", Namespace: "payments"},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi"),
-		}}}, {Name: "proxy"}}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{
+			{Name: "app", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi"),
+			}}}, {Name: "proxy"},
+		}},
 	}
 	if got := usageOf(pod); got != nil {
 		t.Errorf("before it runs it uses %v", got)

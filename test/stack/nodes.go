@@ -51,7 +51,8 @@ func (s *Stack) startNodes(ctx context.Context) error {
 		Args: []string{
 			"--kubeconfig=" + s.AdminKubeconfig,
 			"--config=" + stages, "--config=" + logs,
-			"--manage-all-nodes=false", "--manage-nodes-with-label-selector=" + simulated, "--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
+			"--manage-all-nodes=false", "--manage-nodes-with-label-selector=" + simulated,
+			"--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
 			"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", s.ports.kubelet),
 			"--server-address=" + address(s.ports.kwok),
 		},
@@ -68,7 +69,8 @@ func simulatedNode(name string) *corev1.Node {
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64", simulated: "true",
+			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+			simulated: "true",
 		}},
 		Status: corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
 	}

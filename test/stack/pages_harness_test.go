@@ -66,7 +66,8 @@ func (p *place) sits() {
 		p.t.Fatal(err)
 	}
 	p.shell = &docs.Shell{Dir: here, State: home, Env: []string{
-		"HOME=" + home, "PATH=" + filepath.Join(repository, "bin") + ":" + os.Getenv("PATH"), "KUBECONFIG=" + p.AdminKubeconfig,
+		"HOME=" + home, "PATH=" + filepath.Join(repository, "bin") + ":" + os.Getenv("PATH"), "KUBECONFIG=" +
+			p.AdminKubeconfig,
 		"PORTICO_SERVER=" + p.url, "PORTICO_TOKEN=" + token, // a developer's
 	}}
 	p.file("client-secret", stack.PortalSecret)
@@ -88,19 +89,25 @@ type object = map[string]any
 func (p *place) stage() {
 	p.t.Helper()
 	operator, portal := p.Settings()
-	for _, said := range []string{"public-url", "oidc-issuer-url", "oidc-client-id", "development"} { // set by the pages, or by default
+	// set by the pages, or by default
+	for _, said := range []string{"public-url", "oidc-issuer-url", "oidc-client-id", "development"} {
 		delete(portal, said)
 	}
 	delete(operator, "oidc-issuer-url")
 	delete(operator, "oidc-client-id")
-	where := object{"nodeSelector": object{"kubernetes.io/hostname": "portico"}, "tolerations": []any{object{"key": "portico", "operator": "Exists"}}}
+	where := object{"nodeSelector": object{"kubernetes.io/hostname": "portico"}, "tolerations": []any{
+		object{"key": "portico", "operator": "Exists"},
+	}}
 	values := object{"operator": object{"settings": operator}, "portal": object{"settings": portal}}
 	for _, of := range values {
 		maps.Copy(of.(object), where)
 	}
 	patches := []any{object{
 		"target": object{"kind": "Deployment"},
-		"patch":  p.yaml(object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "any"}, "spec": object{"template": object{"spec": where}}}),
+		"patch": p.yaml(object{
+			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "any"},
+			"spec": object{"template": object{"spec": where}},
+		}),
 	}}
 	for name, flags := range map[string]map[string]string{"portico-operator": operator, "portico-portal": portal} {
 		data := map[string]string{}
@@ -108,7 +115,8 @@ func (p *place) stage() {
 			data["PORTICO_"+strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))] = value
 		}
 		patches = append(patches, object{"patch": p.yaml(object{
-			"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": name, "namespace": stack.Namespace}, "data": data,
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": name, "namespace": stack.Namespace},
+			"data": data,
 		})})
 	}
 	p.file("stage.yaml", p.yaml(values))

@@ -95,7 +95,8 @@ func (p *place) upgrades() {
 	keys := p.must(sessionKeys)
 	p.types(page, page.Blocks("Before")...)
 	// portico check --fix creates what a new version adds before Helm runs.
-	p.must("kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding portico-former-uid && kubectl delete crd ec2instances.portico.dev")
+	p.must("kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding portico-former-uid && kubectl " +
+		"delete crd ec2instances.portico.dev")
 	for _, part := range []string{"Upgrade", "Go back", "How it is tried"} {
 		p.types(page, page.Blocks(part)...)
 	}
@@ -113,8 +114,10 @@ func (p *place) reinstalls(install *docs.Page) {
 	keys := p.must(sessionKeys)
 	p.types(install, install.Blocks("Uninstall")[0])
 	p.must("kubectl wait pods -n portico-system --all --for=delete --timeout=1m")
-	p.must("kubectl get crd/s3buckets.portico.dev awsprovider/aws namespace/portico-gateways; kubectl get s3bucket/reports -n payments")
-	if left := p.must("kubectl get deployments,services,validatingadmissionpolicies -n portico-system -o name"); strings.Contains(left, "portico") {
+	p.must("kubectl get crd/s3buckets.portico.dev awsprovider/aws namespace/portico-gateways; kubectl get " +
+		"s3bucket/reports -n payments")
+	if left := p.must("kubectl get deployments,services,validatingadmissionpolicies -n portico-system " +
+		"-o name"); strings.Contains(left, "portico") {
 		p.t.Errorf("left behind:\n%s", left)
 	}
 	chart := p.pageOf("charts/portico/README.md")
@@ -123,7 +126,8 @@ func (p *place) reinstalls(install *docs.Page) {
 	if p.must(sessionKeys) != keys {
 		p.t.Error("another installation made new keys of sessions")
 	}
-	notes := regexp.MustCompile(`(?m)^     (\S.*)$`).ReplaceAllString(p.must("helm get notes portico -n portico-system"), "```sh\n$1\n```")
+	notes := regexp.MustCompile(`(?m)^     (\S.*)$`).ReplaceAllString(
+		p.must("helm get notes portico -n portico-system"), "```sh\n$1\n```")
 	next := docs.OpenText(p.t, "NOTES.txt", notes, "", p.elsewhere()["NOTES.txt"]...)
 	p.types(next, next.Blocks("")...)
 
@@ -143,7 +147,8 @@ func (p *place) lost(disaster *docs.Page) *place {
 		p.t.Fatal(err)
 	}
 	at := stack.Ports{Portal: portOf(p.t, p.PortalURL), Dex: portOf(p.t, p.Issuer)}
-	p.must("kubectl scale deployment portico-operator -n portico-system --replicas=0; kubectl wait pods -n portico-system -l app.kubernetes.io/component=operator --for=delete --timeout=1m")
+	p.must("kubectl scale deployment portico-operator -n portico-system --replicas=0; kubectl wait pods -n " +
+		"portico-system -l app.kubernetes.io/component=operator --for=delete --timeout=1m")
 	if err := p.Close(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -175,7 +180,8 @@ func (p *place) comesBack(install, disaster *docs.Page) {
 	p.types(disaster, steps[:len(steps)-4]...)
 	p.keys()
 	p.types(disaster, steps[len(steps)-4:len(steps)-2]...)
-	p.must("kubectl wait awsproviders --all --for=condition=Ready --timeout=1m; kubectl wait s3buckets -A --all --for=condition=Ready --timeout=1m")
+	p.must("kubectl wait awsproviders --all --for=condition=Ready --timeout=1m; kubectl wait s3buckets -A --all " +
+		"--for=condition=Ready --timeout=1m")
 	p.says(p.types(disaster, steps[len(steps)-2:]...), "s3bucket.portico.dev/reports")
 	changes := s.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes)
 	for _, c := range changes {
@@ -196,7 +202,8 @@ func (p *place) removes(install *docs.Page) {
 	if calls := s.Proxy.CallsSince(mark, awsproxy.To("s3", "DeleteBucket")); len(calls) != 1 {
 		p.t.Errorf("%d buckets were deleted, want 1: %v", len(calls), calls)
 	}
-	if left := p.must("kubectl get crds,namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingadmissionpolicies,priorityclasses -o name"); strings.Contains(left, "portico") {
+	if left := p.must("kubectl get " +
+		"crds,namespaces,clusterroles,clusterrolebindings,validatingadmissionpolicies,mutatingadmissionpolicies,priorityclasses -o name"); strings.Contains(left, "portico") {
 		p.t.Errorf("left behind:\n%s", left)
 	}
 }

@@ -45,8 +45,11 @@ func (p *place) elsewhere() map[string][]docs.Otherwise {
 			{Part: "kubectl get --raw /api/v1/namespaces/portico-system/pods/<operator's Pod>:8081/proxy", Type: "curl -fsS http://" + p.AddressOf("operator", "health"), Why: pod},
 			{Part: "kubectl port-forward", Why: pod},
 			{Part: "kubectl exec", Why: "the stack's kubelet runs nothing in Pods; cmd/portal tests what is run"},
-			{Part: "--connect-to portico-operator:8443:127.0.0.1:8443", Type: "--connect-to portico-operator:8443:$(kubectl get lease portico-operator -n portico-system " +
-				`-o jsonpath='{.metadata.annotations.portico\.dev/inspect-url}' | cut -d/ -f3)`, Why: pod},
+			{
+				Part: "--connect-to portico-operator:8443:127.0.0.1:8443",
+				Type: "--connect-to portico-operator:8443:$(kubectl get lease portico-operator -n portico-system " +
+					`-o jsonpath='{.metadata.annotations.portico\.dev/inspect-url}' | cut -d/ -f3)`, Why: pod,
+			},
 		},
 		"docs/runbooks/credentials-failing.md": {{Part: "NAME", Type: "aws", Why: reader}},
 		"docs/runbooks/feature-off.md":         {{Part: "kubectl get crd", Type: "! kubectl get crd", Why: "the feature is off here"}},

@@ -50,13 +50,15 @@ func newPKI(dir string) (*pki, error) {
 		ServingCert: filepath.Join(dir, "serving.crt"), ServingKey: filepath.Join(dir, "serving.key"),
 		ServiceAccountKey: filepath.Join(dir, "service-accounts.key"),
 		AdminCert:         filepath.Join(dir, "admin.crt"), AdminKey: filepath.Join(dir, "admin.key"),
-		FrontProxyCert: filepath.Join(dir, "front-proxy-client.crt"), FrontProxyKey: filepath.Join(dir, "front-proxy-client.key"),
+		FrontProxyCert: filepath.Join(dir, "front-proxy-client.crt"),
+		FrontProxyKey:  filepath.Join(dir, "front-proxy-client.key"),
 	}
 	var err error
 	if p.authority, err = newAuthority("portico-local-ca", filepath.Join(dir, "ca.crt")); err != nil {
 		return nil, err
 	}
-	if p.frontProxy, err = newAuthority("portico-local-front-proxy-ca", filepath.Join(dir, "front-proxy-ca.crt")); err != nil {
+	if p.frontProxy, err = newAuthority(
+		"portico-local-front-proxy-ca", filepath.Join(dir, "front-proxy-ca.crt")); err != nil {
 		return nil, err
 	}
 	for _, make := range []func() error{p.makeServing, p.makeServiceAccountKey, p.makeAdmin, p.makeFrontProxy} {

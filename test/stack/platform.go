@@ -36,7 +36,8 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 		operator["database-ca-file"], operator["loopback-databases"] = s.DatabaseCAFile(), "true"
 	}
 	maps.Copy(operator, map[string]string{ // the same values as the portal's
-		"oidc-issuer-url": s.issuer(), "oidc-audience": Audience, "oidc-client-id": PortalClient, "oidc-username-claim": "preferred_username", "oidc-prefix": Prefix,
+		"oidc-issuer-url": s.issuer(), "oidc-audience": Audience, "oidc-client-id": PortalClient,
+		"oidc-username-claim": "preferred_username", "oidc-prefix": Prefix,
 	})
 	portal = map[string]string{
 		"development": "true", "shutdown-delay-duration": "0s", // the Service sends no more requests immediately
@@ -139,7 +140,8 @@ func (s *Stack) newNode() error {
 		return err
 	}
 	o := pods.Options{
-		Clients: clients, Admin: s.Admin, Dir: filepath.Join(s.Dir, "pods"), Binary: s.binary, Address: s.claims.loopback, Port: s.ports.kubelet,
+		Clients: clients, Admin: s.Admin, Dir: filepath.Join(s.Dir, "pods"), Binary: s.binary,
+		Address: s.claims.loopback, Port: s.ports.kubelet,
 		Add: s.add, Died: func(e *process.DiedError) { s.fail(e) }, Say: s.say,
 	}
 	if s.opts.Images != "" {

@@ -73,7 +73,8 @@ func eventOf(pod *corev1.Pod, c *corev1.ContainerStatus) (kind, reason, message 
 	case c.State.Running != nil && logOf(c.Image) == "startup":
 		return corev1.EventTypeWarning, "Unhealthy", "Startup probe failed: HTTP probe failed with statuscode: 503"
 	case c.State.Terminated != nil && logOf(c.Image) == "startup":
-		return corev1.EventTypeNormal, "Killing", fmt.Sprintf("Container %s failed startup probe, will be restarted", c.Name)
+		return corev1.EventTypeNormal, "Killing",
+			fmt.Sprintf("Container %s failed startup probe, will be restarted", c.Name)
 	default:
 		return "", "", ""
 	}
@@ -89,7 +90,8 @@ func eventOfWaiting(pod *corev1.Pod, c *corev1.ContainerStatus) (kind, reason, m
 		return corev1.EventTypeWarning, "Failed", "Error: " + why.Message
 	case "CrashLoopBackOff":
 		return corev1.EventTypeWarning, "BackOff",
-			fmt.Sprintf("Back-off restarting failed container %s in pod %s_%s(%s)", c.Name, pod.Name, pod.Namespace, pod.UID)
+			fmt.Sprintf("Back-off restarting failed container %s in pod %s_%s(%s)", c.Name, pod.Name, pod.Namespace,
+				pod.UID)
 	default:
 		return "", "", ""
 	}

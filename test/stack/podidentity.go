@@ -27,18 +27,22 @@ func (s *Stack) VerifyPod(cluster awsproxy.EKSCluster) awsproxy.PodVerifier {
 		if err != nil {
 			return awsproxy.Pod{}, err
 		}
-		review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{PodIdentityAudience}}}
+		review := &authenticationv1.TokenReview{
+			Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{PodIdentityAudience}},
+		}
 		got, err := clients.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
 			return awsproxy.Pod{}, fmt.Errorf("review a Pod's token: %w", err)
 		}
 		user := got.Status.User
 		names := strings.Split(user.Username, ":") // system:serviceaccount:<namespace>:<name>
-		pod, uid := user.Extra["authentication.kubernetes.io/pod-name"], user.Extra["authentication.kubernetes.io/pod-uid"]
+		pod, uid := user.Extra["authentication.kubernetes.io/pod-name"],
+			user.Extra["authentication.kubernetes.io/pod-uid"]
 		if !got.Status.Authenticated || len(names) != 4 || len(pod) != 1 || len(uid) != 1 {
 			return awsproxy.Pod{}, fmt.Errorf("%w: %s", awsproxy.ErrPodToken, got.Status.Error)
 		}
-		return awsproxy.Pod{Cluster: cluster, Namespace: names[2], ServiceAccount: names[3], Name: pod[0], UID: uid[0]}, nil
+		return awsproxy.Pod{Cluster: cluster, Namespace: names[2], ServiceAccount: names[3], Name: pod[0], UID: uid[0]},
+			nil
 	}
 }
 
@@ -52,7 +56,8 @@ func (s *Stack) PodToken(ctx context.Context, pod *corev1.Pod, audience string) 
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		Audiences: []string{audience}, BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
 	}}
-	token, err := clients.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, request, metav1.CreateOptions{})
+	token, err := clients.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, request,
+		metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("token for the Pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

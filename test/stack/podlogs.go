@@ -64,7 +64,10 @@ func (l *podLogs) write() error {
 	logs := []object{{"logsFile": l.path("running")}}
 	errs := []error{l.begin(now)}
 	for _, name := range logging {
-		logs = append(logs, object{"containers": []string{name}, "logsFile": l.path(name), "previousLogsFile": l.path(name)})
+		logs = append(logs, object{
+			"containers": []string{name}, "logsFile": l.path(name),
+			"previousLogsFile": l.path(name),
+		})
 		var lines bytes.Buffer
 		for line := range strings.Lines(podLog(name)) {
 			_, _ = lines.WriteString(logged(now, line))

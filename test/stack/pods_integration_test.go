@@ -70,7 +70,8 @@ func podOf(t *testing.T, name, what string, ok func(corev1.ContainerStatus) bool
 		}
 	})
 	eventually(t, name+": "+what, time.Minute, func(ctx context.Context) (bool, error) {
-		pods, err := clients(t, s.Admin).CoreV1().Pods("payments").List(ctx, metav1.ListOptions{LabelSelector: "app=" + name})
+		pods, err := clients(t, s.Admin).CoreV1().Pods("payments").List(
+			ctx, metav1.ListOptions{LabelSelector: "app=" + name})
 		if err != nil || len(pods.Items) != 1 || len(pods.Items[0].Status.ContainerStatuses) != 1 {
 			return false, err
 		}
@@ -83,14 +84,16 @@ func podOf(t *testing.T, name, what string, ok func(corev1.ContainerStatus) bool
 
 func waits(reason, message string) func(corev1.ContainerStatus) bool {
 	return func(c corev1.ContainerStatus) bool {
-		return c.State.Waiting != nil && c.State.Waiting.Reason == reason && strings.HasPrefix(c.State.Waiting.Message, message)
+		return c.State.Waiting != nil && c.State.Waiting.Reason == reason &&
+			strings.HasPrefix(c.State.Waiting.Message, message)
 	}
 }
 
 func backsOff(exitCode int32, reason, logged string) func(corev1.ContainerStatus) bool {
 	return func(c corev1.ContainerStatus) bool {
 		last := c.LastTerminationState.Terminated
-		return waits("CrashLoopBackOff", "back-off 10s restarting failed container=app pod=")(c) && c.RestartCount == 1 &&
+		return waits("CrashLoopBackOff", "back-off 10s restarting failed container=app pod=")(c) &&
+			c.RestartCount == 1 &&
 			last != nil && last.ExitCode == exitCode && last.Reason == reason && strings.Contains(last.Message, logged)
 	}
 }
@@ -109,27 +112,42 @@ func TestTheImageDecidesHowAPodFails(t *testing.T) {
 		event      string                              // REASON: MESSAGE, the beginning
 		seen       []func(corev1.ContainerStatus) bool // one after the other
 	}{
-		{"pull", "the image is not there", corev1.PodPending, "BackOff: Back-off pulling image \"" + registry + "broken-pull:1.0\"", []func(corev1.ContainerStatus) bool{
+		{"pull", "the image is not there", corev1.PodPending, "BackOff: Back-off pulling image \"" + registry +
+			"broken-pull:1.0\"", []func(corev1.ContainerStatus) bool{
 			waits("ErrImagePull", "rpc error: code = NotFound desc = failed to pull and unpack image \""+registry),
-			waits("ImagePullBackOff", "Back-off pulling image \""+registry+"broken-pull:1.0\": ErrImagePull: rpc error: code = NotFound"),
+			waits("ImagePullBackOff", "Back-off pulling image \""+registry+"broken-pull:1.0\": ErrImagePull: rpc "+
+				"error: code = NotFound"),
 		}},
-		{"root", "the image runs as root", corev1.PodPending, "Failed: Error: container has runAsNonRoot", []func(corev1.ContainerStatus) bool{
-			waits("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"broken-root-"),
-		}},
-		{"secret", "a Secret is missing", corev1.PodPending, `Failed: Error: secret "database" not found`, []func(corev1.ContainerStatus) bool{
-			waits("CreateContainerConfigError", `secret "database" not found`),
-		}},
-		{"configmap", "a ConfigMap is missing", corev1.PodPending, `Failed: Error: configmap "flags" not found`, []func(corev1.ContainerStatus) bool{
-			waits("CreateContainerConfigError", `configmap "flags" not found`),
-		}},
-		{"crash", "it exits again and again", corev1.PodRunning, "BackOff: Back-off restarting failed container app in pod broken-crash-", []func(corev1.ContainerStatus) bool{
+		{
+			"root", "the image runs as root", corev1.PodPending, "Failed: Error: container has runAsNonRoot",
+			[]func(corev1.ContainerStatus) bool{
+				waits("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: "+
+					"\"broken-root-"),
+			},
+		},
+		{
+			"secret", "a Secret is missing", corev1.PodPending, `Failed: Error: secret "database" not found`,
+			[]func(corev1.ContainerStatus) bool{
+				waits("CreateContainerConfigError", `secret "database" not found`),
+			},
+		},
+		{
+			"configmap", "a ConfigMap is missing", corev1.PodPending, `Failed: Error: configmap "flags" not found`,
+			[]func(corev1.ContainerStatus) bool{
+				waits("CreateContainerConfigError", `configmap "flags" not found`),
+			},
+		},
+		{"crash", "it exits again and again", corev1.PodRunning, "BackOff: Back-off restarting failed container app " +
+			"in pod broken-crash-", []func(corev1.ContainerStatus) bool{
 			backsOff(1, "Error", "FATAL giving up"),
 			func(c corev1.ContainerStatus) bool { return c.State.Running != nil && c.RestartCount == 2 },
 		}},
-		{"memory", "it is killed for its memory", corev1.PodRunning, "BackOff: Back-off restarting failed container app in pod broken-memory-", []func(corev1.ContainerStatus) bool{
+		{"memory", "it is killed for its memory", corev1.PodRunning, "BackOff: Back-off restarting failed container " +
+			"app in pod broken-memory-", []func(corev1.ContainerStatus) bool{
 			backsOff(137, "OOMKilled", "loading the catalogue"),
 		}},
-		{"startup", "it never starts", corev1.PodRunning, "Killing: Container app failed startup probe, will be restarted", []func(corev1.ContainerStatus) bool{
+		{"startup", "it never starts", corev1.PodRunning, "Killing: Container app failed startup probe, will be " +
+			"restarted", []func(corev1.ContainerStatus) bool{
 			runsUnready(false), backsOff(143, "Error", "migrating"),
 		}},
 		{"readiness", "it is never ready", corev1.PodRunning, "Unhealthy: Readiness probe failed: ", []func(corev1.ContainerStatus) bool{runsUnready(true)}},
@@ -154,12 +172,14 @@ func TestTheImageDecidesHowAPodFails(t *testing.T) {
 func awaitEvent(t *testing.T, deployment, begins string) {
 	t.Helper()
 	eventually(t, begins, 10*time.Second, func(ctx context.Context) (bool, error) {
-		events, err := clients(t, s.Admin).CoreV1().Events("payments").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Pod"})
+		events, err := clients(t, s.Admin).CoreV1().Events("payments").List(
+			ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Pod"})
 		if err != nil {
 			return false, err
 		}
 		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool {
-			return strings.HasPrefix(e.InvolvedObject.Name, deployment+"-") && strings.HasPrefix(e.Reason+": "+e.Message, begins)
+			return strings.HasPrefix(e.InvolvedObject.Name, deployment+"-") &&
+				strings.HasPrefix(e.Reason+": "+e.Message, begins)
 		}), nil
 	})
 }
@@ -177,7 +197,8 @@ func checkUnready(t *testing.T, pod *corev1.Pod) {
 	}
 	for _, not := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
 		c := got[not]
-		if c.Status != corev1.ConditionFalse || c.Reason != "ContainersNotReady" || c.Message != "containers with unready status: [app]" {
+		if c.Status != corev1.ConditionFalse || c.Reason != "ContainersNotReady" ||
+			c.Message != "containers with unready status: [app]" {
 			t.Errorf("%s: %+v", not, c)
 		}
 	}
@@ -253,7 +274,8 @@ func TestLogsAreReadThroughTheAPIServer(t *testing.T) {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
-	if previous, err := logOf(t, pod, corev1.PodLogOptions{Previous: true}); !refused(err, `previous terminated container "app" in pod "`+pod+`" not found`) {
+	if previous, err := logOf(t, pod, corev1.PodLogOptions{Previous: true}); !refused(
+		err, `previous terminated container "app" in pod "`+pod+`" not found`) {
 		t.Errorf("the previous log of a container that never restarted: %q, %v", previous, err)
 	}
 	follow(t, clients(t, s.Admin), pod)
@@ -269,7 +291,8 @@ func follow(t *testing.T, c kubernetes.Interface, pod string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	none := int64(0)
-	stream, err := c.CoreV1().Pods("payments").GetLogs(pod, &corev1.PodLogOptions{Follow: true, TailLines: &none}).Stream(ctx)
+	stream, err := c.CoreV1().Pods("payments").GetLogs(
+		pod, &corev1.PodLogOptions{Follow: true, TailLines: &none}).Stream(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,12 +311,14 @@ func TestTheLogOfACrashIsKeptAndATooEarlyOneRefused(t *testing.T) {
 	crashed := podOf(t, "crashed", "backs off", backsOff(1, "Error", "FATAL giving up"))
 	for _, previous := range []bool{false, true} {
 		log, err := logOf(t, crashed.Name, corev1.PodLogOptions{Previous: previous, Follow: true})
-		if want := crashed.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message; err != nil || log != want {
+		if want := crashed.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message; err != nil ||
+			log != want {
 			t.Errorf("previous %v: %q, %v, want the termination message %q", previous, log, err, want)
 		}
 	}
 	unpulled := podOf(t, "unpulled", "waits", waits("ErrImagePull", ""))
-	if log, err := logOf(t, unpulled.Name, corev1.PodLogOptions{}); !refused(err, `container "app" in pod "`+unpulled.Name+`" is waiting to start: image can't be pulled`) {
+	if log, err := logOf(t, unpulled.Name, corev1.PodLogOptions{}); !refused(err, `container "app" in pod "`+
+		unpulled.Name+`" is waiting to start: image can't be pulled`) {
 		t.Errorf("%q, %v", log, err)
 	}
 }

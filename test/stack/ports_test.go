@@ -17,14 +17,20 @@ func TestPortsAreChosenOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[int]bool{}
-	all := []int{p.etcd, p.apiserver, p.scheduler, p.kwok, p.kubelet, p.moto, p.awsOperator, p.awsOutside, p.dex, p.portal}
+	all := []int{
+		p.etcd, p.apiserver, p.scheduler, p.kwok, p.kubelet, p.moto, p.awsOperator, p.awsOutside, p.dex,
+		p.portal,
+	}
 	for _, port := range all {
 		if port < lowPort || port >= highPort || seen[port] {
 			t.Errorf("ports %v: %d", all, port)
 		}
 		seen[port] = true
 	}
-	none, err := new(ports).choose(&Options{Parts: ControlPlane | AWS, AWSEndpoint: "http://elsewhere", ExternalKubeconfig: "elsewhere"})
+	none, err := new(ports).choose(&Options{
+		Parts: ControlPlane | AWS, AWSEndpoint: "http://elsewhere",
+		ExternalKubeconfig: "elsewhere",
+	})
 	if err != nil || none != (allPorts{}) {
 		t.Errorf("nothing of ours, and yet %+v, %v", none, err)
 	}

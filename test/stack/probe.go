@@ -43,7 +43,10 @@ func (p *pki) httpClient() (*http.Client, error) {
 	pool.AddCert(p.ca)
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		TLSClientConfig: &tls.Config{
+			RootCAs: pool, Certificates: []tls.Certificate{pair},
+			MinVersion: tls.VersionTLS12,
+		},
 	}}, nil
 }
 

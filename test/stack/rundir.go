@@ -63,7 +63,8 @@ func reapAll(o *Options, base string) error {
 		if n > 0 {
 			say(o.Progress, "ended %d processes left by an earlier run", n)
 		}
-		if info, err := entry.Info(); err == nil && strings.HasPrefix(entry.Name(), testPrefix) && time.Since(info.ModTime()) > keepFor {
+		if info, err := entry.Info(); err == nil && strings.HasPrefix(entry.Name(), testPrefix) &&
+			time.Since(info.ModTime()) > keepFor {
 			_ = os.RemoveAll(dir)
 		}
 	}

@@ -99,7 +99,8 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	s := &Stack{
 		Dir: dir, opts: opts, ports: ports, claims: &claims,
-		parts: map[string]*process.Process{}, logs: map[string]*process.Process{}, failed: make(chan struct{}), outside: awshttp.NewBuildableClient(),
+		parts: map[string]*process.Process{}, logs: map[string]*process.Process{}, failed: make(chan struct{}),
+		outside: awshttp.NewBuildableClient(),
 	}
 	if ports.portal != 0 {
 		s.PortalURL = "http://" + address(ports.portal)

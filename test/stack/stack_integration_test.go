@@ -86,7 +86,8 @@ func TestTheAPIServerIsStampedAndServesAdmissionPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	parsed, err := versions.ParseSemantic(version.GitVersion)
-	if err != nil || !parsed.AtLeast(versions.MajorMinor(1, 36)) || len(version.GitCommit) != 40 || version.BuildDate == "" {
+	if err != nil || !parsed.AtLeast(versions.MajorMinor(1, 36)) || len(version.GitCommit) != 40 ||
+		version.BuildDate == "" {
 		t.Errorf("version %+v", version)
 	}
 	served, err := clients(t, s.Admin).Discovery().ServerResourcesForGroupVersion("admissionregistration.k8s.io/v1")
@@ -97,7 +98,10 @@ func TestTheAPIServerIsStampedAndServesAdmissionPolicies(t *testing.T) {
 	for i := range served.APIResources {
 		kinds = append(kinds, served.APIResources[i].Kind)
 	}
-	for _, kind := range []string{"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"} {
+	for _, kind := range []string{
+		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+		"ValidatingAdmissionPolicy",
+	} {
 		if !slices.Contains(kinds, kind) {
 			t.Errorf("%s is not served", kind)
 		}
@@ -164,7 +168,9 @@ func TestSampleUsersAreWhoTheyAreToTheAPIServer(t *testing.T) {
 		}
 		review, err := clients(t, cfg).AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(),
 			&authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "kube-system", Verb: "get", Resource: "secrets"},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Namespace: "kube-system", Verb: "get", Resource: "secrets",
+				},
 			}}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -177,7 +183,10 @@ func TestSampleUsersAreWhoTheyAreToTheAPIServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"payments-dev", "admin", "growth-dev", "payments-owner", "platform-admin", "search-dev", "viewer"}; !slices.Equal(names, want) {
+	if want := []string{
+		"payments-dev", "admin", "growth-dev", "payments-owner", "platform-admin", "search-dev",
+		"viewer",
+	}; !slices.Equal(names, want) {
 		t.Errorf("contexts %v, want %v", names, want)
 	}
 }
@@ -191,7 +200,8 @@ func TestMotoAnswersThroughBothWaysOfTheProxy(t *testing.T) {
 		if account := callerIdentity(t, way.endpoint); account != stack.AccountID {
 			t.Errorf("%s: account %s", way.endpoint, account)
 		}
-		if calls := s.Proxy.CallsSince(mark, awsproxy.By(way.actor)); len(calls) != 1 || calls[0].Operation != "GetCallerIdentity" {
+		if calls := s.Proxy.CallsSince(mark, awsproxy.By(way.actor)); len(calls) != 1 ||
+			calls[0].Operation != "GetCallerIdentity" {
 			t.Errorf("journal of %s: %+v", way.actor, calls)
 		}
 	}
@@ -248,7 +258,8 @@ func TestOnePartRestartsAlone(t *testing.T) {
 	if after := s.Part("kube-apiserver").PID(); after == 0 || after == before || s.Part("etcd").PID() != etcd {
 		t.Errorf("kube-apiserver was %d and is %d; etcd was %d and is %d", before, after, etcd, s.Part("etcd").PID())
 	}
-	if _, err := clients(t, s.Admin).CoreV1().Namespaces().Get(t.Context(), "payments", metav1.GetOptions{}); err != nil {
+	if _, err := clients(t, s.Admin).CoreV1().Namespaces().Get(
+		t.Context(), "payments", metav1.GetOptions{}); err != nil {
 		t.Errorf("what was there before: %v", err)
 	}
 	if err := s.Err(); err != nil {
@@ -271,7 +282,10 @@ func TestATakenPortIsToldInOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := err.Error()
-	for _, want := range []string{fmt.Sprintf("port %d,", port), "Dex", fmt.Sprintf("process %d ", os.Getpid()), "DEX_PORT="} {
+	for _, want := range []string{
+		fmt.Sprintf("port %d,", port), "Dex", fmt.Sprintf("process %d ", os.Getpid()),
+		"DEX_PORT=",
+	} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q does not say %q", line, want)
 		}
@@ -306,7 +320,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(own.Dir); err == nil {
 		t.Errorf("%s survives", own.Dir)
 	}
-	if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(own.AWSEndpoint, "http://")); err == nil {
+	if c, err := (&net.Dialer{}).DialContext(
+		t.Context(), "tcp", strings.TrimPrefix(own.AWSEndpoint, "http://")); err == nil {
 		_ = c.Close()
 		t.Error("the AWS endpoint survives")
 	}

@@ -41,7 +41,8 @@ func (s *Stack) teams() []*unstructured.Unstructured {
 			spec["hostnames"] = s.grant(name)
 		}
 		all = append(all, &unstructured.Unstructured{Object: object{
-			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindTeam, "metadata": object{"name": name}, "spec": spec,
+			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindTeam, "metadata": object{"name": name},
+			"spec": spec,
 		}})
 	}
 	return all
@@ -70,18 +71,19 @@ func (s *Stack) awaitTeams(ctx context.Context) error {
 	}
 	teams := client.Resource(v1alpha1.GroupVersion.WithResource("teams"))
 	why := ""
-	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, teamsTimeout, true, func(ctx context.Context) (bool, error) {
-		list, err := teams.List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return false, err
-		}
-		for i := range list.Items {
-			if why = notReady(&list.Items[i]); why != "" {
-				return false, nil
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, teamsTimeout, true,
+		func(ctx context.Context) (bool, error) {
+			list, err := teams.List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return false, err
 			}
-		}
-		return true, nil
-	})
+			for i := range list.Items {
+				if why = notReady(&list.Items[i]); why != "" {
+					return false, nil
+				}
+			}
+			return true, nil
+		})
 	if err != nil {
 		return fmt.Errorf("wait for the sample teams, %s: %w", why, err)
 	}

@@ -87,15 +87,20 @@ func (s *Stack) providerObjects() []*unstructured.Unstructured {
 		spec["assumeRoleARN"] = RoleARN(AccountID)
 	}
 	if s.opts.WorkloadIdentity {
-		spec["workloadIdentity"] = object{"mode": string(v1alpha1.WorkloadIdentityPodIdentity), "clusterName": ClusterName, "boundaryARN": BoundaryARN(AccountID)}
+		spec["workloadIdentity"] = object{
+			"mode":        string(v1alpha1.WorkloadIdentityPodIdentity),
+			"clusterName": ClusterName, "boundaryARN": BoundaryARN(AccountID),
+		}
 	}
 	return []*unstructured.Unstructured{
 		{Object: object{
 			"apiVersion": "v1", "kind": "Secret", "metadata": object{
-				"name": Provider, "namespace": Namespace, "labels": object{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials},
+				"name": Provider, "namespace": Namespace,
+				"labels": object{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials},
 			},
 			"stringData": object{
-				"accessKeyID": s.opts.AWSCredentials.AccessKeyID, "secretAccessKey": s.opts.AWSCredentials.SecretAccessKey,
+				"accessKeyID":     s.opts.AWSCredentials.AccessKeyID,
+				"secretAccessKey": s.opts.AWSCredentials.SecretAccessKey,
 			},
 		}},
 		{Object: object{

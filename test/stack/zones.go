@@ -56,7 +56,9 @@ func (s *Stack) MakeZone(ctx context.Context, zone Zone) (id string, err error) 
 	client := route53.NewFromConfig(account)
 	for range 1000 {
 		out, err := client.CreateHostedZone(ctx, &route53.CreateHostedZoneInput{
-			Name: aws.String(zone.Domain), VPC: vpc, HostedZoneConfig: &route53types.HostedZoneConfig{PrivateZone: zone.Private},
+			Name: aws.String(zone.Domain), VPC: vpc, HostedZoneConfig: &route53types.HostedZoneConfig{
+				PrivateZone: zone.Private,
+			},
 			CallerReference: aws.String(rand.Text()),
 		})
 		if err != nil {

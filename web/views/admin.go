@@ -24,12 +24,16 @@ const (
 
 // AdminTabs returns all tabs, in their order; the first one is the page itself.
 func AdminTabs() []string {
-	return []string{AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminRights, AdminCalls, AdminActivity}
+	return []string{
+		AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminRights,
+		AdminCalls, AdminActivity,
+	}
 }
 
 // adminTitles are the titles of tabs.
 var adminTitles = map[string]string{
-	AdminOverview: "Overview", AdminTeams: "Teams", AdminPool: "Gateway pool", AdminClaims: "Claims", AdminGrants: "Hostname grants",
+	AdminOverview: "Overview", AdminTeams: "Teams", AdminPool: "Gateway pool", AdminClaims: "Claims",
+	AdminGrants: "Hostname grants",
 	AdminQuotas: "Quotas", AdminRights: "Rights of Pods", AdminCalls: "AWS calls", AdminActivity: "Activity",
 }
 
@@ -153,7 +157,10 @@ func AdminHref(tab string, q AdminQuery) string {
 // values returns the query parameters of the URL.
 func (q AdminQuery) values() url.Values {
 	v := url.Values{}
-	for key, value := range map[string]string{"q": q.Search, "gateway": q.Gateway, "provider": q.Provider, "service": q.Service} {
+	for key, value := range map[string]string{
+		"q": q.Search, "gateway": q.Gateway, "provider": q.Provider,
+		"service": q.Service,
+	} {
 		if value != "" {
 			v.Set(key, value)
 		}

@@ -98,7 +98,8 @@ func Tabs() []string {
 
 // tabTitles are the titles of the tabs.
 var tabTitles = map[string]string{
-	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Parts", TabConditions: "Status details", TabEvents: "Events", TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
+	TabOverview: "Overview", TabLogs: "Logs", TabObjects: "Parts", TabConditions: "Status details", TabEvents: "Events",
+	TabActivity: "Activity", TabHistory: "History", TabYAML: "YAML",
 }
 
 // latest returns the three newest events that differ from the headline, and a message if there are none.
@@ -250,7 +251,9 @@ type Effect struct {
 
 // allDone reports whether the resource is Ready and every step is done, so that the steps need no attention.
 func (d Detail) allDone() bool {
-	return d.Resource.Phase == phase.Ready && !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.State != StepDone })
+	return d.Resource.Phase == phase.Ready && !slices.ContainsFunc(d.Steps, func(s Step) bool {
+		return s.State != StepDone
+	})
 }
 
 func (d Detail) tone() string {

@@ -71,7 +71,8 @@ func NewTeamForm(frame Frame, kind string) Form {
 	teams := AdminHref(AdminTeams, AdminQuery{})
 	return Form{
 		Frame: frame, Kind: kind, Title: "New team", Action: NewTeamPath, Confirm: "Create the team",
-		Help:   "Portico creates its namespaces and gives its members their rights. Nothing happens before you have reviewed it.",
+		Help: "Portico creates its namespaces and gives its members their rights. Nothing happens before you have " +
+			"reviewed it.",
 		Crumbs: []Crumb{{"Admin", AdminPath}, {"Teams", teams}, {Name: "New team"}}, Steps: [3]string{"Describe", "Review", "Watch it become ready"},
 		Cancel: Choice{Value: teams, Label: "Back to the teams"},
 	}
@@ -81,7 +82,12 @@ func NewTeamForm(frame Frame, kind string) Form {
 func EditTeamForm(frame Frame, kind, plural, name string) Form {
 	f := EditForm(frame, kind, plural, name)
 	f.Help = "What the team can have and use. Nothing changes before you have reviewed it."
-	f.Crumbs = []Crumb{{"Admin", AdminPath}, {"Teams", AdminHref(AdminTeams, AdminQuery{})}, {name, OwnerPath(name)}, {Name: "Edit"}}
+	f.Crumbs = []Crumb{
+		{"Admin", AdminPath},
+		{"Teams", AdminHref(AdminTeams, AdminQuery{})},
+		{name, OwnerPath(name)},
+		{Name: "Edit"},
+	}
 	f.Cancel = Choice{Value: OwnerPath(name), Label: "Back to the team"}
 	return f
 }

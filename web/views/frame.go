@@ -12,12 +12,13 @@ import (
 
 // Frame is the frame of every page of a signed-in user.
 type Frame struct {
-	Title   string    // of the page
-	User    string    // name to show; "" hides the navigation
-	Email   string    // may be empty
-	Team    Team      // the current one; zero on pages of no team
-	Teams   []Team    // that the user can choose
-	Section string    // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
+	Title string // of the page
+	User  string // name to show; "" hides the navigation
+	Email string // may be empty
+	Team  Team   // the current one; zero on pages of no team
+	Teams []Team // that the user can choose
+	// Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
+	Section string
 	Slim    bool      // a narrow column
 	Admin   bool      // the user is a platform admin
 	Now     time.Time // by the server's clock, to which the page's ages are relative

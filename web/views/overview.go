@@ -131,7 +131,8 @@ func (c Controller) rate() string {
 	if c.Passes == 0 {
 		return "none yet"
 	}
-	return strconv.FormatInt(c.Failures, 10) + " of " + strconv.FormatInt(c.Passes, 10) + ", " + percent(c.Failures, c.Passes)
+	return strconv.FormatInt(c.Failures, 10) + " of " + strconv.FormatInt(c.Passes, 10) + ", " +
+		percent(c.Failures, c.Passes)
 }
 
 // percent returns a share in percent, below 10 % with one decimal.

@@ -50,7 +50,8 @@ func TestBarsThatAreNotEmptyCanBeSeen(t *testing.T) {
 
 func TestDurationsAreInTwoUnits(t *testing.T) {
 	for want, d := range map[string]time.Duration{
-		"less than a second": 999 * time.Millisecond, "2 s": 1600 * time.Millisecond, "8 s": 8 * time.Second, "1 min": time.Minute, "4 min 20 s": 260 * time.Second,
+		"less than a second": 999 * time.Millisecond, "2 s": 1600 * time.Millisecond, "8 s": 8 * time.Second,
+		"1 min": time.Minute, "4 min 20 s": 260 * time.Second,
 		"1 h": time.Hour, "2 h 5 min": 2*time.Hour + 5*time.Minute + 9*time.Second,
 	} {
 		if got := Duration(d); got != want {

@@ -81,7 +81,8 @@ func (s SecretDelete) effects() []Effect {
 			{Icon: "check", Tone: "good", Text: "The other keys of " + s.Name + " stay."},
 		}
 	}
-	return []Effect{{Icon: "bin", Tone: "warn", Text: "All values of " + s.Name + " are gone, and cannot be restored: Portico keeps no copy."}}
+	return []Effect{{Icon: "bin", Tone: "warn", Text: "All values of " + s.Name + " are gone, and cannot be " +
+		"restored: Portico keeps no copy."}}
 }
 
 // PasswordView is the page that shows the password of a resource once.

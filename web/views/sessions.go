@@ -54,18 +54,24 @@ func (s Sessions) effects() []Effect {
 		{Icon: "lock", Tone: "warn", Text: "Tokens that the user has for the REST API and the command line are refused, if they were issued until now. What they watch or follow ends, too."},
 	}
 	if s.Self {
-		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "These are your own sessions: you will have to sign in again, here too."})
+		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "These are your own sessions: you will have to " +
+			"sign in again, here too."})
 	}
 	if !s.Known && !s.Self {
-		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "Nobody with this name signed in here lately. Check the spelling; it can still be right."})
+		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "Nobody with this name signed in here lately. " +
+			"Check the spelling; it can still be right."})
 	}
-	return append(append(all, Effect{Icon: "check", Tone: "good", Text: "What the user requested stays and keeps running."}), s.rest()...)
+	return append(append(all, Effect{Icon: "check", Tone: "good", Text: "What the user requested stays and keeps " +
+		"running."}), s.rest()...)
 }
 
 // rest returns what is not ended, and how to end it.
 func (s Sessions) rest() []Effect {
 	return []Effect{
-		{Icon: "info", Tone: "idle", Text: "The user can sign in again at once. To prevent that, block the account at the identity provider first, which may otherwise let the user in without asking for anything."},
-		{Icon: "info", Tone: "idle", Text: "What the user can do outside the portal, with kubectl, is not affected: remove the user from the teams for that. A token that the cluster takes lasts until it expires, as the identity provider has set it."},
+		{Icon: "info", Tone: "idle", Text: "The user can sign in again at once. To prevent that, block the account " +
+			"at the identity provider first, which may otherwise let the user in without asking for anything."},
+		{Icon: "info", Tone: "idle", Text: "What the user can do outside the portal, with kubectl, is not affected: " +
+			"remove the user from the teams for that. A token that the cluster takes lasts until it expires, as the " +
+			"identity provider has set it."},
 	}
 }

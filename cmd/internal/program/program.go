@@ -19,7 +19,9 @@ import (
 
 // Main runs a program until it ends; SIGINT and SIGTERM cancel its context. After an error the process exits with
 // status 1.
-func Main(name string, run func(ctx context.Context, args []string, env func(string) string, out, logs io.Writer) error) {
+func Main(name string, run func(ctx context.Context, args []string, env func(string) string,
+	out, logs io.Writer) error,
+) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()

@@ -16,7 +16,8 @@ func Variable(flagName string) string {
 }
 
 // Help is the paragraph of a usage text about these variables.
-const Help = `Each flag can be given as an environment variable instead: ` + prefix + ` and its name in capitals, with _ for -, such as
+const Help = `Each flag can be given as an environment variable instead: ` +
+	prefix + ` and its name in capitals, with _ for -, such as
 ` + prefix + `KUBECONFIG for --kubeconfig. The command line wins; an empty variable counts for nothing.
 `
 

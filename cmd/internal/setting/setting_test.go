@@ -9,7 +9,10 @@ import (
 )
 
 func TestVariablesFillWhatFlagsLeaveOut(t *testing.T) {
-	env := map[string]string{"PORTICO_PUBLIC_URL": "https://variable", "PORTICO_SESSION_IDLE": "5m", "PORTICO_NAMESPACE": "variable", "PORTICO_LISTEN": ""}
+	env := map[string]string{
+		"PORTICO_PUBLIC_URL": "https://variable", "PORTICO_SESSION_IDLE": "5m",
+		"PORTICO_NAMESPACE": "variable", "PORTICO_LISTEN": "",
+	}
 	set := flag.NewFlagSet("portal", flag.ContinueOnError)
 	url, idle := set.String("public-url", "", ""), set.Duration("session-idle", time.Hour, "")
 	namespace, listen := set.String("namespace", "", ""), set.String("listen", "default", "")
@@ -30,7 +33,10 @@ func TestAWrongVariableIsNamed(t *testing.T) {
 	set.Duration("session-idle", time.Hour, "")
 	set.Bool("development", false, "")
 	err := Fill(set, func(string) string { return "soon" })
-	for _, want := range []string{"PORTICO_SESSION_IDLE (as --session-idle)", "PORTICO_DEVELOPMENT (as --development)", "parse error"} {
+	for _, want := range []string{
+		"PORTICO_SESSION_IDLE (as --session-idle)", "PORTICO_DEVELOPMENT (as --development)",
+		"parse error",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %s", err, want)
 		}

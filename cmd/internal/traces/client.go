@@ -48,7 +48,10 @@ func newClient(env func(string) string) (*client, error) {
 		}
 		return env("OTEL_EXPORTER_OTLP_" + name)
 	}
-	c := &client{endpoint: env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), timeout: patience, zip: of("COMPRESSION") == "gzip"}
+	c := &client{
+		endpoint: env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), timeout: patience,
+		zip: of("COMPRESSION") == "gzip",
+	}
 	if c.endpoint == "" {
 		c.endpoint = strings.TrimRight(env("OTEL_EXPORTER_OTLP_ENDPOINT"), "/") + tracesPath
 	}
@@ -147,7 +150,10 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 }
 
 // busy are the statuses after which OTLP allows a retry.
-var busy = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+var busy = []int{
+	http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+	http.StatusGatewayTimeout,
+}
 
 func (c *client) send(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))

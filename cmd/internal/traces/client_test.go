@@ -29,10 +29,12 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 		}
 		body, err := io.ReadAll(unzipped)
 		var got tracepb.TracesData
-		if err != nil || proto.Unmarshal(body, &got) != nil || got.GetResourceSpans()[0].GetScopeSpans()[0].GetSpans()[0].GetName() != "pass" {
+		if err != nil || proto.Unmarshal(body, &got) != nil ||
+			got.GetResourceSpans()[0].GetScopeSpans()[0].GetSpans()[0].GetName() != "pass" {
 			t.Errorf("%q, %v", body, err)
 		}
-		if r.URL.Path != "/v1/traces" || r.Header.Get("Api-Key") != "a key" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+		if r.URL.Path != "/v1/traces" || r.Header.Get("Api-Key") != "a key" ||
+			r.Header.Get("Content-Type") != "application/x-protobuf" {
 			t.Errorf("%s with %v", r.URL.Path, r.Header)
 		}
 		w.WriteHeader(answers[0])
@@ -40,12 +42,14 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	root := filepath.Join(t.TempDir(), "root.pem")
-	if err := os.WriteFile(root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := newClient(environment(map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": s.URL + "/", "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20key, x=y",
-		"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": root, "OTEL_EXPORTER_OTLP_TIMEOUT": "60000",
+		"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": root,
+		"OTEL_EXPORTER_OTLP_TIMEOUT": "60000",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +81,11 @@ func TestWrongVariablesAreNamed(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_EXPORTER_OTLP_TIMEOUT": "10s",
 		"OTEL_EXPORTER_OTLP_HEADERS": "hunter2", "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere",
 	} {
-		_, err := newClient(environment(map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", name: value}))
+		_, err := newClient(environment(
+			map[string]string{
+				"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c",
+				name: value,
+			}))
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s=%s: %v", name, value, err)
 		}

@@ -76,7 +76,8 @@ func TestRequestsAreTracedToKubernetes(t *testing.T) {
 	client := &http.Client{Transport: tracing.Transport(http.DefaultTransport)}
 	portal := httptest.NewServer(tracing.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, method := range []string{http.MethodGet, http.MethodPatch} {
-			call, err := http.NewRequestWithContext(r.Context(), method, kubernetes.URL+"/apis/portico.dev?dryRun=All", strings.NewReader("hunter3"))
+			call, err := http.NewRequestWithContext(r.Context(), method, kubernetes.URL+"/apis/portico.dev?dryRun=All",
+				strings.NewReader("hunter3"))
 			if err != nil {
 				t.Error(err)
 				return
@@ -93,7 +94,8 @@ func TestRequestsAreTracedToKubernetes(t *testing.T) {
 	t.Cleanup(portal.Close)
 
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, portal.URL+"/r/s3buckets/hunter1?q=hunter2", strings.NewReader("hunter4"))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, portal.URL+"/r/s3buckets/hunter1?q=hunter2",
+		strings.NewReader("hunter4"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,24 +111,32 @@ func TestRequestsAreTracedToKubernetes(t *testing.T) {
 	stop()
 
 	served := to.Named("POST /r/{plural}/{name}")
-	if len(served) != 1 || hex.EncodeToString(served[0].GetTraceId()) != trace || hex.EncodeToString(served[0].GetParentSpanId()) != parent {
+	if len(served) != 1 || hex.EncodeToString(served[0].GetTraceId()) != trace ||
+		hex.EncodeToString(served[0].GetParentSpanId()) != parent {
 		t.Fatalf("%d spans of the request, of services %v: %v", len(served), to.Services(), served)
 	}
-	if got := collector.Attribute(served[0], "http.response.status_code"); got != "503" || to.Services()[0] != "portico-test" {
+	if got := collector.Attribute(served[0], "http.response.status_code"); got != "503" ||
+		to.Services()[0] != "portico-test" {
 		t.Errorf("status %q of %v", got, to.Services())
 	}
 	writes := to.Children(served[0])
-	if len(writes) != 1 || writes[0].GetName() != "kubernetes PATCH" || collector.Attribute(writes[0], "url.path") != "/apis/portico.dev" {
+	if len(writes) != 1 || writes[0].GetName() != "kubernetes PATCH" ||
+		collector.Attribute(writes[0], "url.path") != "/apis/portico.dev" {
 		t.Fatalf("below the request: %v", writes)
 	}
 	read, wrote := <-passedOn, <-passedOn
-	if want := "00-" + trace + "-" + hex.EncodeToString(served[0].GetSpanId()) + "-01"; read.Get("Traceparent") != want {
+	if want := "00-" + trace + "-" + hex.EncodeToString(served[0].GetSpanId()) +
+		"-01"; read.Get("Traceparent") != want {
 		t.Errorf("the read has the trace %q, want %q", read.Get("Traceparent"), want)
 	}
-	if want := "00-" + trace + "-" + hex.EncodeToString(writes[0].GetSpanId()) + "-01"; wrote.Get("Traceparent") != want || wrote.Get("Tracestate") != "" {
+	if want := "00-" + trace + "-" + hex.EncodeToString(writes[0].GetSpanId()) +
+		"-01"; wrote.Get("Traceparent") != want || wrote.Get("Tracestate") != "" {
 		t.Errorf("the write has the trace %q with %q, want %q", wrote.Get("Traceparent"), wrote.Get("Tracestate"), want)
 	}
-	for _, secret := range []string{"hunter1", "hunter2", "hunter3", "hunter4", "hunter5", "hunter6", "hunter7", "dryRun"} {
+	for _, secret := range []string{
+		"hunter1", "hunter2", "hunter3", "hunter4", "hunter5", "hunter6", "hunter7",
+		"dryRun",
+	} {
 		if to.Holds(secret) {
 			t.Errorf("the traces hold %s", secret)
 		}

@@ -55,7 +55,8 @@ func (p *deviceProvider) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (p *deviceProvider) poll(w http.ResponseWriter, r *http.Request) {
-	if r.FormValue("device_code") != "d3vice" || r.FormValue("client_id") != "cli" || r.FormValue("code_verifier") == "" {
+	if r.FormValue("device_code") != "d3vice" || r.FormValue("client_id") != "cli" ||
+		r.FormValue("code_verifier") == "" {
 		p.t.Errorf("asked for a token with %v", r.Form)
 	}
 	p.polls = append(p.polls, time.Since(p.began))
@@ -64,7 +65,10 @@ func (p *deviceProvider) poll(w http.ResponseWriter, r *http.Request) {
 		p.story = p.story[1:]
 	}
 	if word == "token" {
-		answer(w, 200, map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": p.token, "refresh_token": "r3fresh"})
+		answer(w, 200, map[string]any{
+			"access_token": "a", "token_type": "Bearer", "id_token": p.token,
+			"refresh_token": "r3fresh",
+		})
 		return
 	}
 	code, description, _ := strings.Cut(word, ": ")
@@ -99,7 +103,10 @@ func TestTheDeviceFlow(t *testing.T) {
 			store := session.Store{Dir: t.TempDir()}
 			synctest.Test(t, func(t *testing.T) {
 				p := &deviceProvider{t: t, keys: signer.Handler(), story: c.story, lasts: 61}
-				p.token = signer.Token(oidctest.Claims{"iss": issuer, "aud": "api", "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()})
+				p.token = signer.Token(oidctest.Claims{
+					"iss": issuer, "aud": "api", "iat": time.Now().Unix(),
+					"exp": time.Now().Add(time.Hour).Unix(),
+				})
 				var said bytes.Buffer
 				l := session.Login{
 					Server: server, Store: store, Say: &said, Via: p,
@@ -113,7 +120,8 @@ func TestTheDeviceFlow(t *testing.T) {
 				if got := fmt.Sprint(p.polls); got != c.polls {
 					t.Errorf("polled after %s, want %s", got, c.polls)
 				}
-				if text := said.String(); !strings.Contains(text, issuer+"/code?user_code=ABCD-EFGH\n") || !strings.Contains(text, "  ABCD-EFGH\n") || strings.Contains(text, "d3vice") {
+				if text := said.String(); !strings.Contains(text, issuer+"/code?user_code=ABCD-EFGH\n") ||
+					!strings.Contains(text, "  ABCD-EFGH\n") || strings.Contains(text, "d3vice") {
 					t.Errorf("says %s", text)
 				}
 			})
@@ -131,7 +139,9 @@ func TestTheDeviceFlowEndsWithItsContext(t *testing.T) {
 		p := &deviceProvider{t: t, keys: signer.Handler(), story: []string{"authorization_pending"}, lasts: 600}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Second)
 		defer cancel()
-		l := session.Login{Server: server, Say: &bytes.Buffer{}, Via: p, Settings: session.Settings{Issuer: issuer, ClientID: "cli"}}
+		l := session.Login{Server: server, Say: &bytes.Buffer{}, Via: p, Settings: session.Settings{
+			Issuer: issuer, ClientID: "cli",
+		}}
 		_, err := l.Run(ctx)
 		time.Sleep(time.Minute) // as above
 		if err == nil || ctx.Err() == nil || strings.Contains(err.Error(), "nobody confirmed") {

@@ -51,7 +51,8 @@ func (l Login) Run(ctx context.Context) (*Session, error) {
 // device logs in by the device flow (RFC 8628): the user confirms a code in any browser.
 func (l Login) device(ctx context.Context, p *provider) (*Session, error) {
 	if p.oauth.Endpoint.DeviceAuthURL == "" {
-		return nil, fmt.Errorf("the identity provider %s has no device flow: log in where there is a browser", p.settings.Issuer)
+		return nil, fmt.Errorf("the identity provider %s has no device flow: log in where there is a browser",
+			p.settings.Issuer)
 	}
 	verifier := oauth2.GenerateVerifier()
 	asked, err := p.oauth.DeviceAuth(p.in(ctx), oauth2.S256ChallengeOption(verifier))
@@ -59,7 +60,8 @@ func (l Login) device(ctx context.Context, p *provider) (*Session, error) {
 		return nil, fmt.Errorf("asking the identity provider for a code: %w", plain(err))
 	}
 	where := cmp.Or(asked.VerificationURIComplete, asked.VerificationURI)
-	_, _ = fmt.Fprintf(l.Say, "Open this page in any browser:\n\n  %s\n\nand confirm this code:\n\n  %s\n\nWaiting until you have done so…\n", where, asked.UserCode)
+	_, _ = fmt.Fprintf(l.Say, "Open this page in any browser:\n\n  %s\n\nand confirm this code:\n\n  %s\n\nWaiting "+
+		"until you have done so…\n", where, asked.UserCode)
 	token, err := p.oauth.DeviceAccessToken(p.in(ctx), asked, oauth2.VerifierOption(verifier))
 	if err != nil {
 		return nil, deviceError(ctx, err)
@@ -92,7 +94,8 @@ func (l Login) browser(ctx context.Context, p *provider) (*Session, error) {
 	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }()
 
 	page := p.oauth.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier))
-	_, _ = fmt.Fprintf(l.Say, "A browser opens to log you in. If it does not, open this page on this machine, or use portico login --device:\n\n  %s\n\n", page)
+	_, _ = fmt.Fprintf(l.Say, "A browser opens to log you in. If it does not, open this page on this machine, or use "+
+		"portico login --device:\n\n  %s\n\n", page)
 	if err := l.Open(page); err != nil {
 		_, _ = fmt.Fprintf(l.Say, "The browser did not open: %v\n", err)
 	}
@@ -152,7 +155,8 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a, words := answer{code: query.Get("code")}, "You are logged in. This window can be closed.\n"
 	if a.code == "" {
-		a.err = fmt.Errorf("the identity provider refused the login: %s", cmp.Or(query.Get("error_description"), query.Get("error"), "it does not say why"))
+		a.err = fmt.Errorf("the identity provider refused the login: %s",
+			cmp.Or(query.Get("error_description"), query.Get("error"), "it does not say why"))
 		words = "The login failed; the terminal says why. This window can be closed.\n"
 	}
 	_, _ = io.WriteString(w, words) // the browser has gone

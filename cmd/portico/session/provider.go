@@ -38,7 +38,8 @@ type provider struct {
 func discover(ctx context.Context, s Settings, via http.RoundTripper) (*provider, error) {
 	u, err := url.Parse(s.Issuer)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname()))) {
-		return nil, fmt.Errorf("the portal names %q as its identity provider, which is no https URL: ask its admins", s.Issuer)
+		return nil, fmt.Errorf("the portal names %q as its identity provider, which is no https URL: ask its admins",
+			s.Issuer)
 	}
 	p := &provider{settings: s, http: &http.Client{Timeout: timeout, Transport: identity.Bounded(via)}}
 	if p.oidc, err = oidc.NewProvider(p.in(ctx), s.Issuer); err != nil {
@@ -61,9 +62,11 @@ func loopback(host string) bool {
 func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce string) (*Session, error) {
 	raw, ok := token.Extra("id_token").(string)
 	if !ok {
-		return nil, errors.New("the identity provider gave no ID token: the portal's --cli-scopes must have openid, ask its admins")
+		return nil, errors.New("the identity provider gave no ID token: the portal's --cli-scopes must have openid, " +
+			"ask its admins")
 	}
-	v := p.oidc.VerifierContext(p.in(ctx), &oidc.Config{SkipClientIDCheck: true}) // the audience is the API's; see below
+	// the audience is the API's; see below
+	v := p.oidc.VerifierContext(p.in(ctx), &oidc.Config{SkipClientIDCheck: true})
 	id, err := v.Verify(ctx, raw)
 	if err != nil {
 		return nil, fmt.Errorf("the identity provider's ID token does not hold: %w", err)
@@ -71,8 +74,11 @@ func (p *provider) session(ctx context.Context, token *oauth2.Token, nonce strin
 	switch {
 	case nonce != "" && id.Nonce != nonce:
 		return nil, errors.New("the ID token is an answer to another login: try again")
-	case len(p.settings.Audiences) > 0 && !slices.ContainsFunc(id.Audience, func(a string) bool { return slices.Contains(p.settings.Audiences, a) }):
-		return nil, fmt.Errorf("the ID token is for %s, and the portal takes those for %s: ask its admins to correct --cli-scopes or --api-audience",
+	case len(p.settings.Audiences) > 0 && !slices.ContainsFunc(id.Audience, func(a string) bool {
+		return slices.Contains(p.settings.Audiences, a)
+	}):
+		return nil, fmt.Errorf("the ID token is for %s, and the portal takes those for %s: ask its admins to correct "+
+			"--cli-scopes or --api-audience",
 			strings.Join(id.Audience, ", "), strings.Join(p.settings.Audiences, ", "))
 	}
 	return &Session{
@@ -101,5 +107,6 @@ func plain(err error) error {
 // wasRefused reports whether the provider refused the request: it responded 4xx other than 429.
 func wasRefused(err error) bool {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
-	return ok && e.Response.StatusCode >= 400 && e.Response.StatusCode < 500 && e.Response.StatusCode != http.StatusTooManyRequests
+	return ok && e.Response.StatusCode >= 400 && e.Response.StatusCode < 500 &&
+		e.Response.StatusCode != http.StatusTooManyRequests
 }

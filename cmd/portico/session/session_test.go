@@ -57,7 +57,10 @@ func TestABrowserSignsSomebodyIn(t *testing.T) {
 	p := oidctest.New(t)
 	store := session.Store{Dir: filepath.Join(t.TempDir(), "deep", "portico")}
 	var said bytes.Buffer
-	l := session.Login{Server: server, Settings: settings(p), Store: store, Say: &said, Open: comesBack(t, p, oidctest.Claims{"aud": "api"}, nil)}
+	l := session.Login{
+		Server: server, Settings: settings(p), Store: store, Say: &said,
+		Open: comesBack(t, p, oidctest.Claims{"aud": "api"}, nil),
+	}
 	s, err := l.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +73,9 @@ func TestABrowserSignsSomebodyIn(t *testing.T) {
 		t.Errorf("kept %+v, %v", all, err)
 	}
 	if runtime.GOOS != "windows" {
-		for path, want := range map[string]os.FileMode{store.Dir: 0o700, filepath.Join(store.Dir, "sessions.json"): 0o600} {
+		for path, want := range map[string]os.FileMode{
+			store.Dir: 0o700, filepath.Join(store.Dir, "sessions.json"): 0o600,
+		} {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 				t.Errorf("%s has %v, %v, want %v", path, info.Mode(), err, want)
 			}
@@ -94,7 +99,10 @@ func TestLoginsThatFail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := oidctest.New(t)
 			store := session.Store{Dir: t.TempDir()}
-			l := session.Login{Server: server, Settings: settings(p), Store: store, Say: io.Discard, Open: comesBack(t, p, c.claims, c.change)}
+			l := session.Login{
+				Server: server, Settings: settings(p), Store: store, Say: io.Discard,
+				Open: comesBack(t, p, c.claims, c.change),
+			}
 			if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -142,12 +150,16 @@ func TestALoginFindsAPortThatIsFree(t *testing.T) {
 	p := oidctest.New(t)
 	back := ""
 	come := comesBack(t, p, oidctest.Claims{"aud": "api"}, nil)
-	l := session.Login{Server: server, Settings: settings(p), Store: session.Store{Dir: t.TempDir()}, Say: io.Discard, Open: func(page string) error {
-		u, err := url.Parse(page)
-		back = u.Query().Get("redirect_uri")
-		return errors.Join(err, come(page))
-	}}
-	if _, err := l.Run(t.Context()); err != nil || strings.HasSuffix(back, ":8000/callback") || !strings.HasSuffix(back, "/callback") {
+	l := session.Login{
+		Server: server, Settings: settings(p), Store: session.Store{Dir: t.TempDir()}, Say: io.Discard,
+		Open: func(page string) error {
+			u, err := url.Parse(page)
+			back = u.Query().Get("redirect_uri")
+			return errors.Join(err, come(page))
+		},
+	}
+	if _, err := l.Run(t.Context()); err != nil || strings.HasSuffix(back, ":8000/callback") ||
+		!strings.HasSuffix(back, "/callback") {
 		t.Errorf("%v, and the browser comes back to %s", err, back)
 	}
 }
@@ -156,11 +168,15 @@ func TestABrowserThatDoesNotOpen(t *testing.T) {
 	p := oidctest.New(t)
 	come := comesBack(t, p, oidctest.Claims{"aud": "api"}, nil)
 	var said bytes.Buffer
-	l := session.Login{Server: server, Settings: settings(p), Store: session.Store{Dir: t.TempDir()}, Say: &said, Open: func(page string) error {
-		return errors.Join(come(page), errors.New("no browser here"))
-	}}
+	l := session.Login{
+		Server: server, Settings: settings(p), Store: session.Store{Dir: t.TempDir()}, Say: &said,
+		Open: func(page string) error {
+			return errors.Join(come(page), errors.New("no browser here"))
+		},
+	}
 	_, err := l.Run(t.Context())
-	if text := said.String(); err != nil || !strings.Contains(text, "no browser here") || !strings.Contains(text, "/auth?") || !strings.Contains(text, "portico login --device") {
+	if text := said.String(); err != nil || !strings.Contains(text, "no browser here") ||
+		!strings.Contains(text, "/auth?") || !strings.Contains(text, "portico login --device") {
 		t.Errorf("%v, and says %s", err, text)
 	}
 }
@@ -169,7 +185,8 @@ func TestProvidersThatCannotBeUsed(t *testing.T) {
 	down := httptest.NewServer(http.NotFoundHandler())
 	defer down.Close()
 	for issuer, want := range map[string]string{
-		"http://login.example.com": "no https URL", "": "no https URL", down.URL: "asking the identity provider " + down.URL,
+		"http://login.example.com": "no https URL", "": "no https URL", down.URL: "asking the identity provider " +
+			down.URL,
 		oidctest.New(t).URL: "has no device flow",
 	} {
 		l := session.Login{Server: server, Settings: session.Settings{Issuer: issuer, ClientID: "cli"}, Say: io.Discard}
@@ -184,7 +201,10 @@ func loggedIn(t *testing.T, p *oidctest.Provider) session.Store {
 	t.Helper()
 	store := session.Store{Dir: t.TempDir()}
 	claims := oidctest.Claims{"aud": "api", "exp": time.Now().Add(20 * time.Second).Unix()}
-	l := session.Login{Server: server, Settings: settings(p), Store: store, Say: io.Discard, Open: comesBack(t, p, claims, nil)}
+	l := session.Login{
+		Server: server, Settings: settings(p), Store: store, Say: io.Discard,
+		Open: comesBack(t, p, claims, nil),
+	}
 	if _, err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +213,9 @@ func loggedIn(t *testing.T, p *oidctest.Provider) session.Store {
 
 func TestATokenThatEndsIsRenewedOnceForAll(t *testing.T) {
 	p := oidctest.New(t)
-	p.Refreshed = func() (oidctest.Claims, int) { return oidctest.Claims{"aud": "api", "sub": "renewed"}, http.StatusOK }
+	p.Refreshed = func() (oidctest.Claims, int) {
+		return oidctest.Claims{"aud": "api", "sub": "renewed"}, http.StatusOK
+	}
 	store := loggedIn(t, p)
 	before, err := store.Read()
 	if err != nil {
@@ -258,7 +280,8 @@ func TestAFileThatCannotBeReadIsNotRepeated(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(store.Dir, "sessions.json"), []byte(`eyJsecret`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Read(); err == nil || !strings.Contains(err.Error(), "delete it and log in again") || strings.Contains(err.Error(), "eyJ") {
+	if _, err := store.Read(); err == nil || !strings.Contains(err.Error(), "delete it and log in again") ||
+		strings.Contains(err.Error(), "eyJ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -277,7 +300,8 @@ func TestAFileThatOthersCanOpenIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := store.Read()
-		if (err != nil) != refused || err != nil && (!strings.Contains(err.Error(), "run chmod 600 "+path) || strings.Contains(err.Error(), "eyJ")) {
+		if (err != nil) != refused || err != nil && (!strings.Contains(err.Error(), "run chmod 600 "+path) ||
+			strings.Contains(err.Error(), "eyJ")) {
 			t.Errorf("%v: got %v", mode, err)
 		}
 		if err := os.Remove(path); err != nil {

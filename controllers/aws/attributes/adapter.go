@@ -183,7 +183,9 @@ func (a *Adapter[T]) create(obj T) external.Action {
 		}
 	}
 	action.Changes = external.InitialChanges(slices.DeleteFunc(a.Declared(obj), func(path string) bool {
-		return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool { return attribute.Later && attribute.Path == path })
+		return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool {
+			return attribute.Later && attribute.Path == path
+		})
 	}))
 	return action
 }

@@ -25,7 +25,9 @@ func Deleted(resourceType string, n Naming) deleted.Kind {
 	return deleted.Kind{Types: []string{resourceType}, Describe: n.describe}
 }
 
-func (n Naming) describe(ctx context.Context, s *cloud.Session, found []deleted.Found) (all []operatorapi.Deleted, err error) {
+func (n Naming) describe(ctx context.Context, s *cloud.Session, found []deleted.Found) (
+	all []operatorapi.Deleted, err error,
+) {
 	listed, err := n.List(ctx, s)
 	if err != nil {
 		return nil, err

@@ -29,25 +29,35 @@ type instanceAPI interface {
 }
 
 type attributeAPI interface {
-	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...opt) (*ec2.DescribeInstanceAttributeOutput, error)
-	ModifyInstanceAttribute(context.Context, *ec2.ModifyInstanceAttributeInput, ...opt) (*ec2.ModifyInstanceAttributeOutput, error)
-	ModifyInstanceMetadataOptions(context.Context, *ec2.ModifyInstanceMetadataOptionsInput, ...opt) (*ec2.ModifyInstanceMetadataOptionsOutput, error)
-	DescribeInstanceCreditSpecifications(context.Context, *ec2.DescribeInstanceCreditSpecificationsInput, ...opt) (*ec2.DescribeInstanceCreditSpecificationsOutput, error)
-	ModifyInstanceCreditSpecification(context.Context, *ec2.ModifyInstanceCreditSpecificationInput, ...opt) (*ec2.ModifyInstanceCreditSpecificationOutput, error)
+	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...opt) (
+		*ec2.DescribeInstanceAttributeOutput, error)
+	ModifyInstanceAttribute(context.Context, *ec2.ModifyInstanceAttributeInput, ...opt) (
+		*ec2.ModifyInstanceAttributeOutput, error)
+	ModifyInstanceMetadataOptions(context.Context, *ec2.ModifyInstanceMetadataOptionsInput, ...opt) (
+		*ec2.ModifyInstanceMetadataOptionsOutput, error)
+	DescribeInstanceCreditSpecifications(context.Context, *ec2.DescribeInstanceCreditSpecificationsInput, ...opt) (
+		*ec2.DescribeInstanceCreditSpecificationsOutput, error)
+	ModifyInstanceCreditSpecification(context.Context, *ec2.ModifyInstanceCreditSpecificationInput, ...opt) (
+		*ec2.ModifyInstanceCreditSpecificationOutput, error)
 	MonitorInstances(context.Context, *ec2.MonitorInstancesInput, ...opt) (*ec2.MonitorInstancesOutput, error)
 	UnmonitorInstances(context.Context, *ec2.UnmonitorInstancesInput, ...opt) (*ec2.UnmonitorInstancesOutput, error)
 }
 
 type profileAPI interface {
-	DescribeIamInstanceProfileAssociations(context.Context, *ec2.DescribeIamInstanceProfileAssociationsInput, ...opt) (*ec2.DescribeIamInstanceProfileAssociationsOutput, error)
-	AssociateIamInstanceProfile(context.Context, *ec2.AssociateIamInstanceProfileInput, ...opt) (*ec2.AssociateIamInstanceProfileOutput, error)
-	ReplaceIamInstanceProfileAssociation(context.Context, *ec2.ReplaceIamInstanceProfileAssociationInput, ...opt) (*ec2.ReplaceIamInstanceProfileAssociationOutput, error)
-	DisassociateIamInstanceProfile(context.Context, *ec2.DisassociateIamInstanceProfileInput, ...opt) (*ec2.DisassociateIamInstanceProfileOutput, error)
+	DescribeIamInstanceProfileAssociations(context.Context, *ec2.DescribeIamInstanceProfileAssociationsInput, ...opt) (
+		*ec2.DescribeIamInstanceProfileAssociationsOutput, error)
+	AssociateIamInstanceProfile(context.Context, *ec2.AssociateIamInstanceProfileInput, ...opt) (
+		*ec2.AssociateIamInstanceProfileOutput, error)
+	ReplaceIamInstanceProfileAssociation(context.Context, *ec2.ReplaceIamInstanceProfileAssociationInput, ...opt) (
+		*ec2.ReplaceIamInstanceProfileAssociationOutput, error)
+	DisassociateIamInstanceProfile(context.Context, *ec2.DisassociateIamInstanceProfileInput, ...opt) (
+		*ec2.DisassociateIamInstanceProfileOutput, error)
 }
 
 type volumeAPI interface {
 	DescribeVolumes(context.Context, *ec2.DescribeVolumesInput, ...opt) (*ec2.DescribeVolumesOutput, error)
-	DescribeVolumesModifications(context.Context, *ec2.DescribeVolumesModificationsInput, ...opt) (*ec2.DescribeVolumesModificationsOutput, error)
+	DescribeVolumesModifications(context.Context, *ec2.DescribeVolumesModificationsInput, ...opt) (
+		*ec2.DescribeVolumesModificationsOutput, error)
 	ModifyVolume(context.Context, *ec2.ModifyVolumeInput, ...opt) (*ec2.ModifyVolumeOutput, error)
 }
 
@@ -57,8 +67,10 @@ type tagAPI interface {
 }
 
 type typeAPI interface {
-	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...opt) (*ec2.DescribeInstanceTypesOutput, error)
-	DescribeInstanceTypeOfferings(context.Context, *ec2.DescribeInstanceTypeOfferingsInput, ...opt) (*ec2.DescribeInstanceTypeOfferingsOutput, error)
+	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...opt) (
+		*ec2.DescribeInstanceTypesOutput, error)
+	DescribeInstanceTypeOfferings(context.Context, *ec2.DescribeInstanceTypeOfferingsInput, ...opt) (
+		*ec2.DescribeInstanceTypeOfferingsOutput, error)
 }
 
 type sourceAPI interface {

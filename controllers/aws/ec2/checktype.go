@@ -25,7 +25,8 @@ func (i *instance) checkType(ctx context.Context, seen *instanceState, changes [
 			optimized = c.To
 		}
 	}
-	out, err := i.svc.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []ec2types.InstanceType{ec2types.InstanceType(want)}})
+	out, err := i.svc.DescribeInstanceTypes(
+		ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []ec2types.InstanceType{ec2types.InstanceType(want)}})
 	if err != nil {
 		return explain(err)
 	}
@@ -43,13 +44,21 @@ func (i *instance) checkType(ctx context.Context, seen *instanceState, changes [
 // checkCompatible compares a type with the image, and with the requested ebsOptimized.
 func checkCompatible(t *ec2types.InstanceTypeInfo, seen *instanceState, want, optimized string) error {
 	if p := t.ProcessorInfo; p != nil && !supportsArchitecture(p.SupportedArchitectures, seen.vm.Architecture) {
-		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "the instance's image is for %s, and instanceType %s has %s; nothing was stopped. Choose another instanceType", seen.vm.Architecture, want, joinArchitectures(p.SupportedArchitectures))
+		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "the instance's image is for %s, and instanceType %s "+
+			"has %s; nothing was stopped. Choose another instanceType", seen.vm.Architecture, want,
+			joinArchitectures(p.SupportedArchitectures))
 	}
-	if v := t.SupportedVirtualizationTypes; len(v) > 0 && seen.vm.VirtualizationType != "" && !slices.Contains(v, seen.vm.VirtualizationType) {
-		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "the instance's image is virtualized as %s, which instanceType %s does not support; nothing was stopped. Choose another instanceType", seen.vm.VirtualizationType, want)
+	if v := t.SupportedVirtualizationTypes; len(v) > 0 && seen.vm.VirtualizationType != "" &&
+		!slices.Contains(v, seen.vm.VirtualizationType) {
+		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "the instance's image is virtualized as %s, which "+
+			"instanceType %s does not support; nothing was stopped. Choose another instanceType",
+			seen.vm.VirtualizationType, want)
 	}
-	if n := t.NetworkInfo; n != nil && n.EnaSupport == ec2types.EnaSupportRequired && seen.vm.EnaSupport != nil && !*seen.vm.EnaSupport {
-		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "instanceType %s needs enhanced networking (ENA), which the instance has not switched on; nothing was stopped. Choose another instanceType, or have ENA switched on in AWS", want)
+	if n := t.NetworkInfo; n != nil && n.EnaSupport == ec2types.EnaSupportRequired && seen.vm.EnaSupport != nil &&
+		!*seen.vm.EnaSupport {
+		return engine.Blocked(v1alpha1.ReasonTypeDoesNotFit, "instanceType %s needs enhanced networking (ENA), which "+
+			"the instance has not switched on; nothing was stopped. Choose another instanceType, or have ENA "+
+			"switched on in AWS", want)
 	}
 	return checkEBSOptimized(t, want, optimized)
 }
@@ -61,9 +70,11 @@ func checkEBSOptimized(t *ec2types.InstanceTypeInfo, want, optimized string) err
 	}
 	switch support := t.EbsInfo.EbsOptimizedSupport; {
 	case support == ec2types.EbsOptimizedSupportDefault && optimized == "false":
-		return engine.Blocked(v1alpha1.ReasonNoChoice, "instanceType %s always reserves bandwidth to its volumes; nothing was stopped. Remove ebsOptimized", want)
+		return engine.Blocked(v1alpha1.ReasonNoChoice, "instanceType %s always reserves bandwidth to its volumes; "+
+			"nothing was stopped. Remove ebsOptimized", want)
 	case support == ec2types.EbsOptimizedSupportUnsupported && optimized == "true":
-		return engine.Blocked(v1alpha1.ReasonNoChoice, "instanceType %s cannot reserve bandwidth to its volumes; nothing was stopped. Remove ebsOptimized, or choose another instanceType", want)
+		return engine.Blocked(v1alpha1.ReasonNoChoice, "instanceType %s cannot reserve bandwidth to its volumes; "+
+			"nothing was stopped. Remove ebsOptimized, or choose another instanceType", want)
 	}
 	return nil
 }
@@ -75,13 +86,16 @@ func (i *instance) checkOffered(ctx context.Context, seen *instanceState, want s
 		zone = aws.ToString(seen.vm.Placement.AvailabilityZone)
 	}
 	out, err := i.svc.DescribeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{
-		LocationType: ec2types.LocationTypeAvailabilityZone, Filters: []ec2types.Filter{filter("instance-type", want), filter("location", zone)},
+		LocationType: ec2types.LocationTypeAvailabilityZone, Filters: []ec2types.Filter{
+			filter("instance-type", want), filter("location", zone),
+		},
 	})
 	if err != nil {
 		return explain(err)
 	}
 	if len(out.InstanceTypeOfferings) == 0 {
-		return engine.Blocked(v1alpha1.ReasonTypeNotOffered, "EC2 does not offer instanceType %s in %s, where the instance is; nothing was stopped. Choose another instanceType", want, zone)
+		return engine.Blocked(v1alpha1.ReasonTypeNotOffered, "EC2 does not offer instanceType %s in %s, where the "+
+			"instance is; nothing was stopped. Choose another instanceType", want, zone)
 	}
 	return nil
 }

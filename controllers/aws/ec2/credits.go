@@ -30,7 +30,9 @@ var credits = call{
 	name: always("ModifyInstanceCreditSpecification"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		out, err := i.svc.ModifyInstanceCreditSpecification(ctx, &ec2.ModifyInstanceCreditSpecificationInput{
-			InstanceCreditSpecifications: []ec2types.InstanceCreditSpecificationRequest{{InstanceId: seen.vm.InstanceId, CpuCredits: &changes[0].To}},
+			InstanceCreditSpecifications: []ec2types.InstanceCreditSpecificationRequest{
+				{InstanceId: seen.vm.InstanceId, CpuCredits: &changes[0].To},
+			},
 		})
 		if err != nil {
 			return err
@@ -59,7 +61,9 @@ func launchCredits(s *v1alpha1.EC2InstanceSpec) *ec2types.CreditSpecificationReq
 }
 
 func (i *instance) readCredits(ctx context.Context, seen *instanceState) (*string, error) {
-	out, err := i.svc.DescribeInstanceCreditSpecifications(ctx, &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{seen.id()}})
+	out, err := i.svc.DescribeInstanceCreditSpecifications(ctx, &ec2.DescribeInstanceCreditSpecificationsInput{
+		InstanceIds: []string{seen.id()},
+	})
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -68,5 +72,6 @@ func (i *instance) readCredits(ctx context.Context, seen *instanceState) (*strin
 			return one.CpuCredits, nil
 		}
 	}
-	return nil, errors.New("EC2 DescribeInstanceCreditSpecifications: the answer does not hold " + seen.id() + ", and no error")
+	return nil, errors.New("EC2 DescribeInstanceCreditSpecifications: the answer does not hold " + seen.id() +
+		", and no error")
 }

@@ -86,7 +86,10 @@ func TestCreditsThatAreNotChangedAreTold(t *testing.T) {
 func TestTheStatusNamesVolumesThatStay(t *testing.T) {
 	f := &fakeEC2{}
 	_, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) {
-		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: extra, VolumeSize: aws.Int32(10)}, {DeviceName: "/dev/sdg", DeleteOnTermination: aws.Bool(true)}}
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{
+			{DeviceName: extra, VolumeSize: aws.Int32(10)},
+			{DeviceName: "/dev/sdg", DeleteOnTermination: aws.Bool(true)},
+		}
 	})
 	want := []string{"volume " + *f.last().volumes[extra].VolumeId + " at " + extra + " (10 GiB)"}
 	if got := obj.Status.StaysAfterDeletion; !slices.Equal(got, want) {

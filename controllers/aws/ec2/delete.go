@@ -15,7 +15,9 @@ import (
 
 // Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so. A
 // successful call confirms nothing: only the state terminated does.
-func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (confirmed bool, err error) {
+func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (
+	confirmed bool, err error,
+) {
 	return false, i.remove(ctx, obj, seen)
 }
 
@@ -33,7 +35,9 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	err := i.terminate(ctx, seen)
 	if cloud.HasCode(err, operationNotPermitted) {
 		if p := obj.Spec.DisableAPITermination; p == nil || *p {
-			return engine.Blocked(v1alpha1.ReasonTerminationProtected, "the instance %s is protected against termination; nothing was deleted. Set disableApiTermination: false to have it deleted", seen.id())
+			return engine.Blocked(v1alpha1.ReasonTerminationProtected,
+				"the instance %s is protected against termination; nothing was deleted. Set disableApiTermination: "+
+					"false to have it deleted", seen.id())
 		}
 		if err := i.protect(ctx, seen, false); err != nil {
 			return explain(err)
@@ -53,10 +57,12 @@ func (i *instance) keepVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, s
 			continue
 		}
 		for _, has := range seen.vm.BlockDeviceMappings {
-			if aws.ToString(has.DeviceName) != m.DeviceName || has.Ebs == nil || !aws.ToBool(has.Ebs.DeleteOnTermination) {
+			if aws.ToString(has.DeviceName) != m.DeviceName || has.Ebs == nil ||
+				!aws.ToBool(has.Ebs.DeleteOnTermination) {
 				continue
 			}
-			if err := i.setDeleteOnTermination(seen, m.DeviceName, []external.Change{{To: "false"}}).Do(ctx); err != nil {
+			if err := i.setDeleteOnTermination(seen, m.DeviceName, []external.Change{{To: "false"}}).Do(
+				ctx); err != nil {
 				return err
 			}
 		}
@@ -72,7 +78,8 @@ func (i *instance) terminate(ctx context.Context, seen *instanceState) error {
 // Stop implements external.Stopper.
 func (i *instance) Stop(ctx context.Context, _ *v1alpha1.EC2Instance, seen *instanceState) (bool, error) {
 	switch seen.state() {
-	case ec2types.InstanceStateNameStopped, ec2types.InstanceStateNameShuttingDown, ec2types.InstanceStateNameTerminated:
+	case ec2types.InstanceStateNameStopped, ec2types.InstanceStateNameShuttingDown,
+		ec2types.InstanceStateNameTerminated:
 		return true, nil
 	case ec2types.InstanceStateNameRunning:
 		return false, i.stopInstance(ctx, seen)
@@ -85,9 +92,12 @@ func (i *instance) stopInstance(ctx context.Context, seen *instanceState) error 
 	_, err := i.svc.StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{seen.id()}})
 	switch {
 	case cloud.HasCode(err, operationNotPermitted):
-		return engine.Blocked(v1alpha1.ReasonStopProtected, "the instance %s is protected against being stopped; nothing was stopped. Ask somebody with access to AWS to switch off its stop protection (disableApiStop)", seen.id())
+		return engine.Blocked(v1alpha1.ReasonStopProtected, "the instance %s is protected against being stopped; "+
+			"nothing was stopped. Ask somebody with access to AWS to switch off its stop protection (disableApiStop)",
+			seen.id())
 	case cloud.HasCode(err, "UnsupportedOperation"):
-		return engine.Blocked(v1alpha1.ReasonCannotStop, "the instance %s cannot be stopped, because its root device is an instance store, or for another reason that EC2 gives in its console; nothing was stopped", seen.id())
+		return engine.Blocked(v1alpha1.ReasonCannotStop, "the instance %s cannot be stopped, because its root device "+
+			"is an instance store, or for another reason that EC2 gives in its console; nothing was stopped", seen.id())
 	}
 	return explain(err)
 }
@@ -109,7 +119,8 @@ func (i *instance) Disown(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 		if owner := i.session.Identity.Owner(obj, tags); owner != external.Ours && owner != external.Earlier {
 			continue
 		}
-		if err := i.untag(ctx, aws.ToString(v.VolumeId), tags); err != nil && !cloud.HasCode(err, "InvalidVolume.NotFound") {
+		if err := i.untag(ctx, aws.ToString(v.VolumeId), tags); err != nil &&
+			!cloud.HasCode(err, "InvalidVolume.NotFound") {
 			failed = err
 		}
 	}

@@ -16,7 +16,9 @@ const operationNotPermitted = "OperationNotPermitted"
 // explain explains errors that only EC2 has, and all others as cloud.Explain does.
 func explain(err error) error {
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") || cloud.HasCode(err, "InsufficientHostCapacity") {
-		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again by itself, at least every 5 minutes")
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this instance type in "+
+			"this availability zone now; choose another instanceType, or wait: Portico tries again by itself, at "+
+			"least every 5 minutes")
 	}
 	if wait, ok := engine.AsWait(err); ok {
 		return wait
@@ -40,16 +42,21 @@ func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
 	case cloud.IsRegionOff(err):
 		return cloud.Explain(err)
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is not shared with this account%simage that is, or have this one shared", imageOf(s), renew)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is not shared with this account%simage that "+
+			"is, or have this one shared", imageOf(s), renew)
 	case cloud.HasCode(err, "OptInRequired"):
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is a product of AWS Marketplace whose terms this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS Marketplace, or %simage", imageOf(s), or)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is a product of AWS Marketplace whose terms "+
+			"this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS "+
+			"Marketplace, or %simage", imageOf(s), or)
 	}
 	for _, known := range []struct{ code, text string }{
 		{"InvalidAMIID.", "there is no image " + imageOf(s) + " in " + region + " that this account may use" + renew + "image"},
 		{"InvalidKeyPair.", "there is no key pair " + s.KeyName + " in " + region + "; nothing was launched. Have it created there, or " + or + "keyName"},
 		{"InvalidSubnetID.", "there is no subnet " + s.SubnetID + " in " + region + renew + "subnetID"},
 		{"InvalidGroup", "EC2 does not find one of the security groups " + external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
-		{"InvalidSecurityGroupID", "EC2 does not find one of the security groups " + external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
+		{"InvalidSecurityGroupID", "EC2 does not find one of the security groups " +
+			external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct " +
+			"securityGroupIDs"},
 		{"InvalidSnapshot", "EC2 does not find a snapshot of blockDeviceMappings in " + region + renew + "snapshotID"},
 		{"InvalidUserData", "EC2 does not accept the user data" + renew + "userData"},
 		{"InsufficientFreeAddressesInSubnet", "the subnet has no free address; nothing was launched. Free one, or " + or + "subnetID"},
@@ -61,7 +68,9 @@ func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
 		}
 	}
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") {
-		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType; or %ssubnetID; or wait: Portico tries again by itself, at least every 5 minutes", s.InstanceType, or)
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for instanceType %s in the "+
+			"availability zone now; nothing was launched. Choose another instanceType; or %ssubnetID; or wait: "+
+			"Portico tries again by itself, at least every 5 minutes", s.InstanceType, or)
 	}
 	return explain(err)
 }
@@ -69,7 +78,8 @@ func explainLaunch(obj *v1alpha1.EC2Instance, region string, err error) error {
 // isProfile reports whether AWS does not find the instance profile. EC2 names the invalid parameter, IAM returns a
 // code.
 func isProfile(err error) bool {
-	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
+	return cloud.HasCode(err, "NoSuchEntity") ||
+		(cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
 }
 
 func imageOf(s *v1alpha1.EC2InstanceSpec) string {

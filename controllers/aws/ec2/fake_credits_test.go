@@ -21,7 +21,10 @@ func (m *machine) earn(in *ec2.RunInstancesInput) {
 	}
 }
 
-func (f *fakeEC2) DescribeInstanceCreditSpecifications(_ context.Context, in *ec2.DescribeInstanceCreditSpecificationsInput, _ ...opt) (*ec2.DescribeInstanceCreditSpecificationsOutput, error) {
+func (f *fakeEC2) DescribeInstanceCreditSpecifications(
+	_ context.Context, in *ec2.DescribeInstanceCreditSpecificationsInput,
+	_ ...opt,
+) (*ec2.DescribeInstanceCreditSpecificationsOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeInstanceCreditSpecifications"); err != nil {
@@ -34,13 +37,17 @@ func (f *fakeEC2) DescribeInstanceCreditSpecifications(_ context.Context, in *ec
 	if !isBurstable(string(m.vm.InstanceType)) {
 		return nil, code("InvalidParameterValue")
 	}
-	return &ec2.DescribeInstanceCreditSpecificationsOutput{InstanceCreditSpecifications: []ec2types.InstanceCreditSpecification{
-		{InstanceId: m.vm.InstanceId, CpuCredits: aws.String(m.credits)},
-	}}, nil
+	return &ec2.DescribeInstanceCreditSpecificationsOutput{
+		InstanceCreditSpecifications: []ec2types.InstanceCreditSpecification{
+			{InstanceId: m.vm.InstanceId, CpuCredits: aws.String(m.credits)},
+		},
+	}, nil
 }
 
 // ModifyInstanceCreditSpecification returns 200 even if it changes nothing.
-func (f *fakeEC2) ModifyInstanceCreditSpecification(_ context.Context, in *ec2.ModifyInstanceCreditSpecificationInput, _ ...opt) (*ec2.ModifyInstanceCreditSpecificationOutput, error) {
+func (f *fakeEC2) ModifyInstanceCreditSpecification(_ context.Context, in *ec2.ModifyInstanceCreditSpecificationInput,
+	_ ...opt,
+) (*ec2.ModifyInstanceCreditSpecificationOutput, error) {
 	out := &ec2.ModifyInstanceCreditSpecificationOutput{}
 	return out, f.write("ModifyInstanceCreditSpecification", func() error {
 		one := in.InstanceCreditSpecifications[0]
@@ -50,7 +57,9 @@ func (f *fakeEC2) ModifyInstanceCreditSpecification(_ context.Context, in *ec2.M
 		}
 		if f.unpaid != "" {
 			out.UnsuccessfulInstanceCreditSpecifications = []ec2types.UnsuccessfulInstanceCreditSpecificationItem{{
-				InstanceId: one.InstanceId, Error: &ec2types.UnsuccessfulInstanceCreditSpecificationItemError{Code: f.unpaid, Message: aws.String("no")},
+				InstanceId: one.InstanceId, Error: &ec2types.UnsuccessfulInstanceCreditSpecificationItemError{
+					Code: f.unpaid, Message: aws.String("no"),
+				},
 			}}
 			return nil
 		}

@@ -11,7 +11,9 @@ import (
 )
 
 // DescribeImages returns images that the fake does not know as public images of another account.
-func (f *fakeEC2) DescribeImages(_ context.Context, in *ec2.DescribeImagesInput, _ ...opt) (*ec2.DescribeImagesOutput, error) {
+func (f *fakeEC2) DescribeImages(_ context.Context, in *ec2.DescribeImagesInput, _ ...opt) (
+	*ec2.DescribeImagesOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeImages"); err != nil {
@@ -29,7 +31,9 @@ func (f *fakeEC2) DescribeImages(_ context.Context, in *ec2.DescribeImagesInput,
 	return out, nil
 }
 
-func (f *fakeEC2) DescribeSnapshots(_ context.Context, in *ec2.DescribeSnapshotsInput, _ ...opt) (*ec2.DescribeSnapshotsOutput, error) {
+func (f *fakeEC2) DescribeSnapshots(_ context.Context, in *ec2.DescribeSnapshotsInput, _ ...opt) (
+	*ec2.DescribeSnapshotsOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeSnapshots"); err != nil {
@@ -47,7 +51,9 @@ func (f *fakeEC2) DescribeSnapshots(_ context.Context, in *ec2.DescribeSnapshots
 	return out, nil
 }
 
-func (f *fakeEC2) RunInstances(_ context.Context, in *ec2.RunInstancesInput, _ ...opt) (*ec2.RunInstancesOutput, error) {
+func (f *fakeEC2) RunInstances(_ context.Context, in *ec2.RunInstancesInput, _ ...opt) (
+	*ec2.RunInstancesOutput, error,
+) {
 	var vm ec2types.Instance
 	err := f.write("RunInstances", func() error {
 		if first, ok := f.byToken[*in.ClientToken]; ok {

@@ -10,13 +10,16 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 )
 
-func (f *fakeEC2) StartInstances(_ context.Context, in *ec2.StartInstancesInput, _ ...opt) (*ec2.StartInstancesOutput, error) {
+func (f *fakeEC2) StartInstances(_ context.Context, in *ec2.StartInstancesInput, _ ...opt) (
+	*ec2.StartInstancesOutput, error,
+) {
 	return &ec2.StartInstancesOutput{}, f.write("StartInstances", func() error {
 		m, err := f.machine(&in.InstanceIds[0])
 		if err != nil {
 			return err
 		}
-		if s := m.vm.State.Name; s != ec2types.InstanceStateNameStopped && s != ec2types.InstanceStateNameRunning && s != ec2types.InstanceStateNamePending {
+		if s := m.vm.State.Name; s != ec2types.InstanceStateNameStopped && s != ec2types.InstanceStateNameRunning &&
+			s != ec2types.InstanceStateNamePending {
 			return code("IncorrectInstanceState")
 		}
 		f.move(m, ec2types.InstanceStateNamePending, ec2types.InstanceStateNameRunning)
@@ -24,7 +27,9 @@ func (f *fakeEC2) StartInstances(_ context.Context, in *ec2.StartInstancesInput,
 	})
 }
 
-func (f *fakeEC2) StopInstances(_ context.Context, in *ec2.StopInstancesInput, _ ...opt) (*ec2.StopInstancesOutput, error) {
+func (f *fakeEC2) StopInstances(_ context.Context, in *ec2.StopInstancesInput, _ ...opt) (
+	*ec2.StopInstancesOutput, error,
+) {
 	return &ec2.StopInstancesOutput{}, f.write("StopInstances", func() error {
 		m, err := f.machine(&in.InstanceIds[0])
 		if err != nil {
@@ -38,7 +43,9 @@ func (f *fakeEC2) StopInstances(_ context.Context, in *ec2.StopInstancesInput, _
 	})
 }
 
-func (f *fakeEC2) TerminateInstances(_ context.Context, in *ec2.TerminateInstancesInput, _ ...opt) (*ec2.TerminateInstancesOutput, error) {
+func (f *fakeEC2) TerminateInstances(_ context.Context, in *ec2.TerminateInstancesInput, _ ...opt) (
+	*ec2.TerminateInstancesOutput, error,
+) {
 	return &ec2.TerminateInstancesOutput{}, f.write("TerminateInstances", func() error {
 		m, err := f.machine(&in.InstanceIds[0])
 		if err != nil {
@@ -52,7 +59,9 @@ func (f *fakeEC2) TerminateInstances(_ context.Context, in *ec2.TerminateInstanc
 	})
 }
 
-func (f *fakeEC2) GetParameter(_ context.Context, in *ssm.GetParameterInput, _ ...func(*ssm.Options)) (*ssm.GetParameterOutput, error) {
+func (f *fakeEC2) GetParameter(_ context.Context, in *ssm.GetParameterInput, _ ...func(*ssm.Options)) (
+	*ssm.GetParameterOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("GetParameter"); err != nil {

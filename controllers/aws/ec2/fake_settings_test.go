@@ -18,7 +18,9 @@ func (m *machine) associate(p *ec2types.IamInstanceProfileSpecification) {
 	m.vm.IamInstanceProfile = &ec2types.IamInstanceProfile{Arn: &arn}
 }
 
-func (f *fakeEC2) DescribeInstanceAttribute(_ context.Context, in *ec2.DescribeInstanceAttributeInput, _ ...opt) (*ec2.DescribeInstanceAttributeOutput, error) {
+func (f *fakeEC2) DescribeInstanceAttribute(_ context.Context, in *ec2.DescribeInstanceAttributeInput, _ ...opt) (
+	*ec2.DescribeInstanceAttributeOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeInstanceAttribute"); err != nil {
@@ -28,10 +30,14 @@ func (f *fakeEC2) DescribeInstanceAttribute(_ context.Context, in *ec2.DescribeI
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeInstanceAttributeOutput{DisableApiTermination: &ec2types.AttributeBooleanValue{Value: aws.Bool(m.protected)}}, nil
+	return &ec2.DescribeInstanceAttributeOutput{DisableApiTermination: &ec2types.AttributeBooleanValue{
+		Value: aws.Bool(m.protected),
+	}}, nil
 }
 
-func (f *fakeEC2) ModifyInstanceAttribute(_ context.Context, in *ec2.ModifyInstanceAttributeInput, _ ...opt) (*ec2.ModifyInstanceAttributeOutput, error) {
+func (f *fakeEC2) ModifyInstanceAttribute(_ context.Context, in *ec2.ModifyInstanceAttributeInput, _ ...opt) (
+	*ec2.ModifyInstanceAttributeOutput, error,
+) {
 	return &ec2.ModifyInstanceAttributeOutput{}, f.write("ModifyInstanceAttribute", func() error {
 		m, err := f.machine(in.InstanceId)
 		if err != nil {
@@ -69,13 +75,16 @@ func (m *machine) keep(device string, deleted bool) {
 	m.vm.BlockDeviceMappings = all
 }
 
-func (f *fakeEC2) ModifyInstanceMetadataOptions(_ context.Context, in *ec2.ModifyInstanceMetadataOptionsInput, _ ...opt) (*ec2.ModifyInstanceMetadataOptionsOutput, error) {
+func (f *fakeEC2) ModifyInstanceMetadataOptions(_ context.Context, in *ec2.ModifyInstanceMetadataOptionsInput,
+	_ ...opt,
+) (*ec2.ModifyInstanceMetadataOptionsOutput, error) {
 	return &ec2.ModifyInstanceMetadataOptionsOutput{}, f.write("ModifyInstanceMetadataOptions", func() error {
 		m, err := f.machine(in.InstanceId)
 		if err != nil {
 			return err
 		}
-		if in.HttpEndpoint != ec2types.InstanceMetadataEndpointStateEnabled && (in.HttpTokens != "" || in.HttpPutResponseHopLimit != nil) {
+		if in.HttpEndpoint != ec2types.InstanceMetadataEndpointStateEnabled &&
+			(in.HttpTokens != "" || in.HttpPutResponseHopLimit != nil) {
 			return code("InvalidParameterCombination")
 		}
 		m.option(in.HttpTokens, in.HttpEndpoint, in.HttpPutResponseHopLimit)
@@ -93,15 +102,22 @@ func (f *fakeEC2) monitor(call, id string, to ec2types.MonitoringState) error {
 	})
 }
 
-func (f *fakeEC2) MonitorInstances(_ context.Context, in *ec2.MonitorInstancesInput, _ ...opt) (*ec2.MonitorInstancesOutput, error) {
+func (f *fakeEC2) MonitorInstances(_ context.Context, in *ec2.MonitorInstancesInput, _ ...opt) (
+	*ec2.MonitorInstancesOutput, error,
+) {
 	return nil, f.monitor("MonitorInstances", in.InstanceIds[0], ec2types.MonitoringStatePending)
 }
 
-func (f *fakeEC2) UnmonitorInstances(_ context.Context, in *ec2.UnmonitorInstancesInput, _ ...opt) (*ec2.UnmonitorInstancesOutput, error) {
+func (f *fakeEC2) UnmonitorInstances(_ context.Context, in *ec2.UnmonitorInstancesInput, _ ...opt) (
+	*ec2.UnmonitorInstancesOutput, error,
+) {
 	return nil, f.monitor("UnmonitorInstances", in.InstanceIds[0], ec2types.MonitoringStateDisabling)
 }
 
-func (f *fakeEC2) DescribeIamInstanceProfileAssociations(_ context.Context, in *ec2.DescribeIamInstanceProfileAssociationsInput, _ ...opt) (*ec2.DescribeIamInstanceProfileAssociationsOutput, error) {
+func (f *fakeEC2) DescribeIamInstanceProfileAssociations(
+	_ context.Context, in *ec2.DescribeIamInstanceProfileAssociationsInput,
+	_ ...opt,
+) (*ec2.DescribeIamInstanceProfileAssociationsOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeIamInstanceProfileAssociations"); err != nil {
@@ -110,13 +126,16 @@ func (f *fakeEC2) DescribeIamInstanceProfileAssociations(_ context.Context, in *
 	out := &ec2.DescribeIamInstanceProfileAssociationsOutput{}
 	for _, m := range f.machines {
 		if m.profile != "" && slices.Contains(in.Filters[0].Values, *m.vm.InstanceId) {
-			out.IamInstanceProfileAssociations = append(out.IamInstanceProfileAssociations, ec2types.IamInstanceProfileAssociation{AssociationId: aws.String(m.profile)})
+			out.IamInstanceProfileAssociations = append(out.IamInstanceProfileAssociations,
+				ec2types.IamInstanceProfileAssociation{AssociationId: aws.String(m.profile)})
 		}
 	}
 	return out, nil
 }
 
-func (f *fakeEC2) AssociateIamInstanceProfile(_ context.Context, in *ec2.AssociateIamInstanceProfileInput, _ ...opt) (*ec2.AssociateIamInstanceProfileOutput, error) {
+func (f *fakeEC2) AssociateIamInstanceProfile(_ context.Context, in *ec2.AssociateIamInstanceProfileInput, _ ...opt) (
+	*ec2.AssociateIamInstanceProfileOutput, error,
+) {
 	return nil, f.write("AssociateIamInstanceProfile", func() error {
 		m, err := f.machine(in.InstanceId)
 		if err == nil && m.profile != "" {
@@ -138,7 +157,10 @@ func (f *fakeEC2) associated(id *string) (*machine, error) {
 	return nil, code("InvalidAssociationID.NotFound")
 }
 
-func (f *fakeEC2) ReplaceIamInstanceProfileAssociation(_ context.Context, in *ec2.ReplaceIamInstanceProfileAssociationInput, _ ...opt) (*ec2.ReplaceIamInstanceProfileAssociationOutput, error) {
+func (f *fakeEC2) ReplaceIamInstanceProfileAssociation(
+	_ context.Context, in *ec2.ReplaceIamInstanceProfileAssociationInput,
+	_ ...opt,
+) (*ec2.ReplaceIamInstanceProfileAssociationOutput, error) {
 	return nil, f.write("ReplaceIamInstanceProfileAssociation", func() error {
 		m, err := f.associated(in.AssociationId)
 		if err == nil {
@@ -148,7 +170,9 @@ func (f *fakeEC2) ReplaceIamInstanceProfileAssociation(_ context.Context, in *ec
 	})
 }
 
-func (f *fakeEC2) DisassociateIamInstanceProfile(_ context.Context, in *ec2.DisassociateIamInstanceProfileInput, _ ...opt) (*ec2.DisassociateIamInstanceProfileOutput, error) {
+func (f *fakeEC2) DisassociateIamInstanceProfile(_ context.Context, in *ec2.DisassociateIamInstanceProfileInput,
+	_ ...opt,
+) (*ec2.DisassociateIamInstanceProfileOutput, error) {
 	return nil, f.write("DisassociateIamInstanceProfile", func() error {
 		m, err := f.associated(in.AssociationId)
 		if err == nil {
@@ -158,7 +182,9 @@ func (f *fakeEC2) DisassociateIamInstanceProfile(_ context.Context, in *ec2.Disa
 	})
 }
 
-func (f *fakeEC2) DescribeVolumes(_ context.Context, in *ec2.DescribeVolumesInput, _ ...opt) (*ec2.DescribeVolumesOutput, error) {
+func (f *fakeEC2) DescribeVolumes(_ context.Context, in *ec2.DescribeVolumesInput, _ ...opt) (
+	*ec2.DescribeVolumesOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeVolumes"); err != nil {
@@ -176,7 +202,9 @@ func (f *fakeEC2) DescribeVolumes(_ context.Context, in *ec2.DescribeVolumesInpu
 	return out, nil
 }
 
-func (f *fakeEC2) DescribeVolumesModifications(_ context.Context, in *ec2.DescribeVolumesModificationsInput, _ ...opt) (*ec2.DescribeVolumesModificationsOutput, error) {
+func (f *fakeEC2) DescribeVolumesModifications(_ context.Context, in *ec2.DescribeVolumesModificationsInput, _ ...opt) (
+	*ec2.DescribeVolumesModificationsOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeVolumesModifications"); err != nil {
@@ -191,7 +219,9 @@ func (f *fakeEC2) DescribeVolumesModifications(_ context.Context, in *ec2.Descri
 	return out, nil
 }
 
-func (f *fakeEC2) ModifyVolume(_ context.Context, in *ec2.ModifyVolumeInput, _ ...opt) (*ec2.ModifyVolumeOutput, error) {
+func (f *fakeEC2) ModifyVolume(_ context.Context, in *ec2.ModifyVolumeInput, _ ...opt) (
+	*ec2.ModifyVolumeOutput, error,
+) {
 	return nil, f.write("ModifyVolume", func() error {
 		for _, m := range f.machines {
 			for _, v := range m.volumes {
@@ -236,7 +266,9 @@ func (f *fakeEC2) modify(v *ec2types.Volume, in *ec2.ModifyVolumeInput) error {
 	return nil
 }
 
-func (f *fakeEC2) DescribeInstanceTypes(_ context.Context, in *ec2.DescribeInstanceTypesInput, _ ...opt) (*ec2.DescribeInstanceTypesOutput, error) {
+func (f *fakeEC2) DescribeInstanceTypes(_ context.Context, in *ec2.DescribeInstanceTypesInput, _ ...opt) (
+	*ec2.DescribeInstanceTypesOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeInstanceTypes"); err != nil {
@@ -252,7 +284,9 @@ func (f *fakeEC2) DescribeInstanceTypes(_ context.Context, in *ec2.DescribeInsta
 	}}}, nil
 }
 
-func (f *fakeEC2) DescribeInstanceTypeOfferings(_ context.Context, in *ec2.DescribeInstanceTypeOfferingsInput, _ ...opt) (*ec2.DescribeInstanceTypeOfferingsOutput, error) {
+func (f *fakeEC2) DescribeInstanceTypeOfferings(_ context.Context, in *ec2.DescribeInstanceTypeOfferingsInput,
+	_ ...opt,
+) (*ec2.DescribeInstanceTypeOfferingsOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeInstanceTypeOfferings"); err != nil {

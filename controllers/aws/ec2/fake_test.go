@@ -53,7 +53,8 @@ type fakeEC2 struct {
 	young  bool // EC2 reports to every call that no machine exists
 	bare   bool // machines do not show their tags
 	lacks  []ec2types.InstanceType
-	slow   bool                                                      // starting, stopping and terminating take until finish
+	// starting, stopping and terminating take until finish
+	slow   bool
 	endAs  string                                                    // the reason for which launches fail
 	unpaid ec2types.UnsuccessfulInstanceCreditSpecificationErrorCode // why no credit option is changed
 
@@ -164,7 +165,9 @@ func (m *machine) shown(bare bool) ec2types.Instance {
 	return vm
 }
 
-func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesInput, _ ...opt) (*ec2.DescribeInstancesOutput, error) {
+func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesInput, _ ...opt) (
+	*ec2.DescribeInstancesOutput, error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read("DescribeInstances"); err != nil {
@@ -180,11 +183,15 @@ func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstances
 		if err != nil {
 			return nil, err
 		}
-		out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{m.shown(f.bare)}})
+		out.Reservations = append(out.Reservations, ec2types.Reservation{
+			Instances: []ec2types.Instance{m.shown(f.bare)},
+		})
 	}
 	for _, m := range f.machines {
 		if len(in.InstanceIds) == 0 && !f.hidden && !f.young && m.passes(in.Filters, f.bare) {
-			out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{m.shown(f.bare)}})
+			out.Reservations = append(out.Reservations, ec2types.Reservation{
+				Instances: []ec2types.Instance{m.shown(f.bare)},
+			})
 		}
 	}
 	return out, nil
@@ -199,13 +206,17 @@ func (f *fakeEC2) make(in *ec2.RunInstancesInput) *machine {
 		token: *in.ClientToken, user: aws.ToString(in.UserData), protected: aws.ToBool(in.DisableApiTermination),
 		tags: map[string]string{}, volumes: map[string]*ec2types.Volume{},
 		vm: ec2types.Instance{
-			InstanceId: aws.String(fmt.Sprintf("i-%017x", n)), InstanceType: in.InstanceType, ImageId: in.ImageId, KeyName: in.KeyName,
+			InstanceId: aws.String(fmt.Sprintf("i-%017x", n)), InstanceType: in.InstanceType, ImageId: in.ImageId,
+			KeyName:  in.KeyName,
 			SubnetId: in.SubnetId, EbsOptimized: in.EbsOptimized, Architecture: ec2types.ArchitectureValuesX8664,
-			PrivateIpAddress: aws.String(fmt.Sprintf("10.0.0.%d", n)), PrivateDnsName: aws.String("ip-10-0-0-1.internal"),
-			Placement: &ec2types.Placement{AvailabilityZone: aws.String(region + "a")}, LaunchTime: aws.Time(time.Unix(1_700_000_000, 5000)),
-			Monitoring: &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled},
+			PrivateIpAddress: aws.String(fmt.Sprintf("10.0.0.%d", n)),
+			PrivateDnsName:   aws.String("ip-10-0-0-1.internal"),
+			Placement:        &ec2types.Placement{AvailabilityZone: aws.String(region + "a")},
+			LaunchTime:       aws.Time(time.Unix(1_700_000_000, 5000)),
+			Monitoring:       &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled},
 			MetadataOptions: &ec2types.InstanceMetadataOptionsResponse{
-				HttpTokens: ec2types.HttpTokensStateOptional, HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled, HttpPutResponseHopLimit: aws.Int32(1),
+				HttpTokens:   ec2types.HttpTokensStateOptional,
+				HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled, HttpPutResponseHopLimit: aws.Int32(1),
 			},
 		},
 	}
@@ -215,7 +226,8 @@ func (f *fakeEC2) make(in *ec2.RunInstancesInput) *machine {
 	f.move(m, ec2types.InstanceStateNamePending, ec2types.InstanceStateNameRunning)
 	if f.endAs != "" {
 		m.to(ec2types.InstanceStateNameTerminated)
-		m.vm.StateReason = &ec2types.StateReason{Code: aws.String(strings.Split(f.endAs, ":")[0]), Message: aws.String(f.endAs)}
+		m.vm.StateReason = &ec2types.StateReason{Code: aws.String(strings.Split(f.endAs, ":")[0]), Message: aws.String(
+			f.endAs)}
 	}
 	if p := in.IamInstanceProfile; p != nil {
 		m.associate(p)
@@ -241,7 +253,9 @@ func (m *machine) group(ids []string) {
 	}
 }
 
-func (m *machine) option(tokens ec2types.HttpTokensState, endpoint ec2types.InstanceMetadataEndpointState, hops *int32) {
+func (m *machine) option(tokens ec2types.HttpTokensState, endpoint ec2types.InstanceMetadataEndpointState,
+	hops *int32,
+) {
 	o := *m.vm.MetadataOptions
 	if endpoint != "" {
 		o.HttpEndpoint = endpoint
@@ -257,12 +271,16 @@ func (m *machine) option(tokens ec2types.HttpTokensState, endpoint ec2types.Inst
 
 func (m *machine) attach(mappings []ec2types.BlockDeviceMapping) {
 	if !slices.ContainsFunc(mappings, func(b ec2types.BlockDeviceMapping) bool { return *b.DeviceName == root }) {
-		mappings = append([]ec2types.BlockDeviceMapping{{DeviceName: aws.String(root), Ebs: &ec2types.EbsBlockDevice{VolumeType: ec2types.VolumeTypeGp2}}}, mappings...)
+		mappings = append([]ec2types.BlockDeviceMapping{
+			{DeviceName: aws.String(root), Ebs: &ec2types.EbsBlockDevice{VolumeType: ec2types.VolumeTypeGp2}},
+		},
+			mappings...)
 	}
 	for _, b := range mappings {
 		id := "vol-" + strings.TrimPrefix(*m.vm.InstanceId, "i-") + path.Base(*b.DeviceName)
 		v := &ec2types.Volume{
-			VolumeId: &id, Tags: tagList(m.tags), Size: aws.Int32(8), VolumeType: b.Ebs.VolumeType, Encrypted: b.Ebs.Encrypted, Iops: b.Ebs.Iops, Throughput: b.Ebs.Throughput,
+			VolumeId: &id, Tags: tagList(m.tags), Size: aws.Int32(8), VolumeType: b.Ebs.VolumeType,
+			Encrypted: b.Ebs.Encrypted, Iops: b.Ebs.Iops, Throughput: b.Ebs.Throughput,
 			Attachments: []ec2types.VolumeAttachment{{InstanceId: m.vm.InstanceId, Device: b.DeviceName}},
 		}
 		if b.Ebs.VolumeSize != nil {

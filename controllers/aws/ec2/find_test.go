@@ -51,10 +51,12 @@ func TestAPlainInstanceTakesFourCallsAndRestsWithOne(t *testing.T) {
 	if err := settle(t, f, a, obj); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}; !slices.Equal(f.calls, want) {
+	if want := []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}; !slices.Equal(
+		f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
-	if s := obj.Status; s.InstanceID == "" || !strings.HasSuffix(s.ARN, ":instance/"+s.InstanceID) || s.LaunchTime.Nanosecond() != 0 {
+	if s := obj.Status; s.InstanceID == "" || !strings.HasSuffix(s.ARN, ":instance/"+s.InstanceID) ||
+		s.LaunchTime.Nanosecond() != 0 {
 		t.Errorf("status %+v", s)
 	}
 	if m := f.last().vm.MetadataOptions; m.HttpTokens != ec2types.HttpTokensStateRequired {
@@ -263,7 +265,10 @@ func TestObserveLooksAtAnOfferAndChangesNothing(t *testing.T) {
 	for _, s := range actions {
 		whys = append(whys, s.Why)
 	}
-	if want := []string{"blockDeviceMappings[/dev/sdf].volumeSize 10 → 100", "instanceType t3.micro → t3.large"}; err != nil || !slices.Equal(whys, want) {
+	if want := []string{
+		"blockDeviceMappings[/dev/sdf].volumeSize 10 → 100",
+		"instanceType t3.micro → t3.large",
+	}; err != nil || !slices.Equal(whys, want) {
 		t.Errorf("differences %q, %v", whys, err)
 	}
 }
@@ -327,7 +332,10 @@ func TestAnInstanceThatSomebodyTerminatedWasNoFailedLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.last().to(ec2types.InstanceStateNameTerminated)
-	f.last().vm.StateReason = &ec2types.StateReason{Code: aws.String("Client.UserInitiatedShutdown"), Message: aws.String("Client.UserInitiatedShutdown: User initiated shutdown")}
+	f.last().vm.StateReason = &ec2types.StateReason{
+		Code:    aws.String("Client.UserInitiatedShutdown"),
+		Message: aws.String("Client.UserInitiatedShutdown: User initiated shutdown"),
+	}
 	if seen, err := a.Observe(context.Background(), obj); seen != nil || err != nil {
 		t.Errorf("%v, %v", seen, err)
 	}

@@ -37,8 +37,11 @@ func (i *instance) keepGuardrails(ctx context.Context, obj object, in *ec2.RunIn
 }
 
 func (i *instance) checkImage(image *ec2types.Image, in *ec2.RunInstancesInput, rule cloud.Ruled) error {
-	if owners := rule.AllowedImageOwners; len(owners) > 0 && !slices.ContainsFunc(owners, func(o string) bool { return i.owns(o, image) }) {
-		return cloud.NotAllowed(fmt.Sprintf("the image %s of account %s", aws.ToString(image.ImageId), aws.ToString(image.OwnerId)), "allowedImageOwners", rule.By, guardrails.Shorten(owners))
+	if owners := rule.AllowedImageOwners; len(owners) > 0 && !slices.ContainsFunc(owners, func(o string) bool {
+		return i.owns(o, image)
+	}) {
+		return cloud.NotAllowed(fmt.Sprintf("the image %s of account %s", aws.ToString(image.ImageId),
+			aws.ToString(image.OwnerId)), "allowedImageOwners", rule.By, guardrails.Shorten(owners))
 	}
 	for _, m := range image.BlockDeviceMappings {
 		if m.Ebs == nil || slices.ContainsFunc(in.BlockDeviceMappings, func(named ec2types.BlockDeviceMapping) bool {
@@ -47,7 +50,8 @@ func (i *instance) checkImage(image *ec2types.Image, in *ec2.RunInstancesInput, 
 			continue
 		}
 		if most := rule.MaxVolumeSizeGiB; most != nil && aws.ToInt32(m.Ebs.VolumeSize) > *most {
-			return cloud.NotAllowed(fmt.Sprintf("the volume %s of the image %s with %d GiB", aws.ToString(m.DeviceName), aws.ToString(image.ImageId), aws.ToInt32(m.Ebs.VolumeSize)),
+			return cloud.NotAllowed(fmt.Sprintf("the volume %s of the image %s with %d GiB", aws.ToString(m.DeviceName),
+				aws.ToString(image.ImageId), aws.ToInt32(m.Ebs.VolumeSize)),
 				"maxVolumeSizeGiB", rule.By, fmt.Sprintf("at most %d", *most))
 		}
 		if rule.RequireEncryption && !isNamed(in, m) {

@@ -13,7 +13,9 @@ import (
 func brought(owner, alias string, gib int32) ec2types.Image {
 	return ec2types.Image{
 		OwnerId: &owner, ImageOwnerAlias: aws.String(alias), Public: aws.Bool(true),
-		BlockDeviceMappings: []ec2types.BlockDeviceMapping{{DeviceName: aws.String("/dev/xvda"), Ebs: &ec2types.EbsBlockDevice{VolumeSize: &gib}}},
+		BlockDeviceMappings: []ec2types.BlockDeviceMapping{
+			{DeviceName: aws.String("/dev/xvda"), Ebs: &ec2types.EbsBlockDevice{VolumeSize: &gib}},
+		},
 	}
 }
 
@@ -40,7 +42,9 @@ func TestALaunchKeepsGuardrails(t *testing.T) {
 		for by, set := range map[string]func(*instance, *v1alpha1.Guardrails){
 			"AWSProvider aws-prod": func(i *instance, g *v1alpha1.Guardrails) { i.session.Rules.Guardrails = g },
 			"Team growth": func(i *instance, g *v1alpha1.Guardrails) {
-				i.session.Team = &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{Guardrails: *g}}}
+				i.session.Team = &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{
+					Guardrails: &v1alpha1.TeamGuardrails{Guardrails: *g},
+				}}
 			},
 		} {
 			f := &fakeEC2{images: map[string]ec2types.Image{theImage: row.image}}
@@ -68,7 +72,8 @@ func TestTheVolumesOfAnImageAreEncrypted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		encrypted := len(in.BlockDeviceMappings) == 1 && *in.BlockDeviceMappings[0].DeviceName == "/dev/xvda" && *in.BlockDeviceMappings[0].Ebs.Encrypted
+		encrypted := len(in.BlockDeviceMappings) == 1 && *in.BlockDeviceMappings[0].DeviceName == "/dev/xvda" &&
+			*in.BlockDeviceMappings[0].Ebs.Encrypted
 		if encrypted != required {
 			t.Errorf("required %t: volumes %+v", required, in.BlockDeviceMappings)
 		}

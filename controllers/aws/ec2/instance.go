@@ -45,7 +45,8 @@ func (i *instance) Remark(obj *v1alpha1.EC2Instance, seen *instanceState) string
 	if marks == nil {
 		return ""
 	}
-	return i.session.Command(ec2.ServiceID, "ec2", "create-tags", "--resources", seen.id(), "--tags", cloud.TagText(marks))
+	return i.session.Command(ec2.ServiceID, "ec2", "create-tags", "--resources", seen.id(), "--tags",
+		cloud.TagText(marks))
 }
 
 // Declared lists the spec paths in use.
@@ -116,7 +117,8 @@ func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]exter
 	case ec2types.InstanceStateNameStopping:
 		return actions, engine.Wait(v1alpha1.ReasonStopping, stateChangePoll, "EC2 is stopping the instance")
 	case ec2types.InstanceStateNameShuttingDown, ec2types.InstanceStateNameTerminated:
-		return nil, engine.Wait(v1alpha1.ReasonShuttingDown, stateChangePoll, "the instance is being terminated; nothing can be changed any more")
+		return nil, engine.Wait(v1alpha1.ReasonShuttingDown, stateChangePoll,
+			"the instance is being terminated; nothing can be changed any more")
 	case ec2types.InstanceStateNameRunning, ec2types.InstanceStateNameStopped:
 	}
 	actions = append(actions, i.planCalls(obj, seen)...)
@@ -152,7 +154,9 @@ func checkImmutable(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 }
 
 func immutableDiffers(seen *instanceState, path, have, want string) error {
-	return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the instance %s that is there differs in what EC2 cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or delete this object and request a new one",
+	return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the instance %s that is there differs in what EC2 cannot "+
+		"change: %s is %s, not %s; nothing was changed. Request it as it is, or delete this object and request a "+
+		"new one",
 		seen.id(), path, external.OrNone(have), want)
 }
 

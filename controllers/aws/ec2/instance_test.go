@@ -50,7 +50,8 @@ func objectOf(change ...func(*v1alpha1.EC2InstanceSpec)) *v1alpha1.EC2Instance {
 	obj := &v1alpha1.EC2Instance{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "worker", UID: "0f0e0d0c-1111", Generation: 1},
 		Spec: v1alpha1.EC2InstanceSpec{
-			AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: "aws"}}, InstanceName: "Worker", InstanceType: "t3.micro", ImageID: theImage,
+			AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: "aws"}}, InstanceName: "Worker",
+			InstanceType: "t3.micro", ImageID: theImage,
 		},
 	}
 	for _, c := range change {
@@ -63,9 +64,14 @@ const extra = "/dev/sdf"
 
 // full declares everything that can be declared together, except the power state.
 func full(s *v1alpha1.EC2InstanceSpec) {
-	s.KeyName, s.SubnetID, s.SecurityGroupIDs, s.IAMInstanceProfile = "key", "subnet-1", []string{"sg-2", "sg-1"}, "worker"
-	s.UserData, s.Monitoring, s.EBSOptimized, s.DisableAPITermination = "#!/bin/sh", aws.Bool(true), aws.Bool(true), aws.Bool(false)
-	s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: "required", HTTPEndpoint: "enabled", HTTPPutResponseHopLimit: aws.Int32(2)}
+	s.KeyName, s.SubnetID, s.SecurityGroupIDs, s.IAMInstanceProfile = "key", "subnet-1", []string{"sg-2", "sg-1"},
+		"worker"
+	s.UserData, s.Monitoring, s.EBSOptimized, s.DisableAPITermination = "#!/bin/sh", aws.Bool(true), aws.Bool(true),
+		aws.Bool(false)
+	s.MetadataOptions = &v1alpha1.EC2MetadataOptions{
+		HTTPTokens: "required", HTTPEndpoint: "enabled",
+		HTTPPutResponseHopLimit: aws.Int32(2),
+	}
 	s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{
 		{DeviceName: root, VolumeSize: aws.Int32(20), Encrypted: aws.Bool(true)},
 		{DeviceName: extra, VolumeSize: aws.Int32(10), VolumeType: "gp3", IOPS: aws.Int32(4000), Throughput: aws.Int32(250), DeleteOnTermination: aws.Bool(true)},
@@ -88,28 +94,34 @@ func drifts(f *fakeEC2) map[string]func() {
 		"the owner tag": func() { f.last().tags["portico.dev/uid"] = "older" },
 		"groups":        func() { f.last().group([]string{"sg-1", "sg-3"}) },
 		"profile":       func() { f.last().associate(profileOf("admin")) },
-		"monitoring":    func() { f.last().vm.Monitoring = &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled} },
-		"protection":    func() { f.last().protected = true },
-		"tokens":        func() { f.last().option("optional", "", nil) },
-		"hops":          func() { f.last().option("", "", aws.Int32(64)) },
-		"endpoint":      func() { f.last().option("", "disabled", nil) },
-		"type":          func() { f.last().vm.InstanceType = "t3.large" },
-		"optimized":     func() { f.last().vm.EbsOptimized = aws.Bool(false) },
-		"size":          func() { volume().Size = aws.Int32(9) },
-		"volume type":   func() { volume().VolumeType = ec2types.VolumeTypeGp2 },
-		"iops":          func() { volume().Iops = aws.Int32(3000) },
-		"throughput":    func() { volume().Throughput = aws.Int32(125) },
-		"kept":          func() { f.last().keep(extra, false) },
+		"monitoring": func() {
+			f.last().vm.Monitoring = &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled}
+		},
+		"protection":  func() { f.last().protected = true },
+		"tokens":      func() { f.last().option("optional", "", nil) },
+		"hops":        func() { f.last().option("", "", aws.Int32(64)) },
+		"endpoint":    func() { f.last().option("", "disabled", nil) },
+		"type":        func() { f.last().vm.InstanceType = "t3.large" },
+		"optimized":   func() { f.last().vm.EbsOptimized = aws.Bool(false) },
+		"size":        func() { volume().Size = aws.Int32(9) },
+		"volume type": func() { volume().VolumeType = ec2types.VolumeTypeGp2 },
+		"iops":        func() { volume().Iops = aws.Int32(3000) },
+		"throughput":  func() { volume().Throughput = aws.Int32(125) },
+		"kept":        func() { f.last().keep(extra, false) },
 	}
 }
 
-func lawsOf(f *fakeEC2, obj *v1alpha1.EC2Instance, drift map[string]func()) externaltest.Case[*v1alpha1.EC2Instance, instanceState] {
+func lawsOf(f *fakeEC2, obj *v1alpha1.EC2Instance, drift map[string]func()) externaltest.Case[*v1alpha1.EC2Instance,
+	instanceState] {
 	return externaltest.Case[*v1alpha1.EC2Instance, instanceState]{
 		Adapter: adapterOf(f), Object: obj,
 		Writes: func() int { return f.writes },
 		Fail:   func(err error) { f.fail = err },
-		Errors: []error{code("UnauthorizedOperation"), code("RequestLimitExceeded"), code("InternalError"), code("RequestExpired"), code("InvalidInstanceID.Malformed"), code("InvalidVolume.NotFound")},
-		Lose:   func(on bool) { f.lose = on },
+		Errors: []error{
+			code("UnauthorizedOperation"), code("RequestLimitExceeded"), code("InternalError"),
+			code("RequestExpired"), code("InvalidInstanceID.Malformed"), code("InvalidVolume.NotFound"),
+		},
+		Lose: func(on bool) { f.lose = on },
 		Strip: func() {
 			maps.DeleteFunc(f.last().tags, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
 		},
@@ -117,7 +129,8 @@ func lawsOf(f *fakeEC2, obj *v1alpha1.EC2Instance, drift map[string]func()) exte
 		Drift:   drift,
 		Together: [][]string{
 			{endpointPath, tokensPath}, {endpointPath, hopsPath}, // EC2 accepts the others only if enabled
-			{volumePath(extra, "volumeSize"), volumePath(extra, "volumeType"), volumePath(extra, "iops"), volumePath(extra, "throughput")}, // one modification in hours
+			// one modification in hours
+			{volumePath(extra, "volumeSize"), volumePath(extra, "volumeType"), volumePath(extra, "iops"), volumePath(extra, "throughput")},
 		},
 	}
 }
@@ -179,7 +192,9 @@ func settle(t fataler, f *fakeEC2, a *instance, obj *v1alpha1.EC2Instance) error
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/ec2instance.json", "ec2", reflect.TypeFor[api](), map[string][]string{
 		"": {
-			"ssm:GetParameter", "ssm:GetParametersByPath", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeKeyPairs", "iam:PassRole", "tag:GetResources", "iam:GetInstanceProfile", "kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt",
+			"ssm:GetParameter", "ssm:GetParametersByPath", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups",
+			"ec2:DescribeKeyPairs", "iam:PassRole", "tag:GetResources", "iam:GetInstanceProfile", "kms:DescribeKey",
+			"kms:CreateGrant", "kms:Decrypt",
 			"kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo",
 		},
 	})

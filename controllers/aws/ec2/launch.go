@@ -23,7 +23,8 @@ import (
 // however often the call is repeated.
 func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
 	return external.Action{
-		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " + i.session.Config.Region,
+		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " +
+			i.session.Config.Region,
 		Changes:    external.InitialChanges(i.Declared(obj)),
 		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
@@ -59,7 +60,8 @@ func (i *instance) recordLaunch(obj *v1alpha1.EC2Instance, seen instanceState) e
 	if err := failedLaunch(obj, &seen); err != nil {
 		return err
 	}
-	return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the instance %s was terminated right after its launch", seen.id())
+	return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the instance %s was terminated right after its launch",
+		seen.id())
 }
 
 // idempotentTerminated is EC2's error code for a repeated launch whose instance is terminated.
@@ -69,7 +71,8 @@ const idempotentTerminated = "IdempotentInstanceTerminated"
 // data; or it has ended.
 func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, token string, over bool) error {
 	var all []instanceState
-	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) }, filter("client-token", token)); err != nil {
+	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) },
+		filter("client-token", token)); err != nil {
 		return err
 	}
 	for _, seen := range all {
@@ -78,7 +81,10 @@ func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, 
 	if over {
 		return launchTerminated(obj)
 	}
-	return external.NotCreated(engine.Wait(v1alpha1.ReasonLaunchUnclear, 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
+	return external.NotCreated(
+		engine.Wait(v1alpha1.ReasonLaunchUnclear, 30*time.Second, "EC2 knows of a launch for this object with other "+
+			"settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with "+
+			"the settings of now"))
 }
 
 // launchTerminated requires an acknowledgement before another launch replaces an instance that is terminated, and whose
@@ -86,11 +92,14 @@ func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, 
 func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	if obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] != next {
-		return engine.Blocked(v1alpha1.ReasonLaunchFailed, "the instance that was launched for this object was terminated before Portico saw it, and EC2 does not show it any more; nothing was launched. Set the annotation %s=%s on this object to launch another one, or delete this object",
+		return engine.Blocked(v1alpha1.ReasonLaunchFailed, "the instance that was launched for this object was "+
+			"terminated before Portico saw it, and EC2 does not show it any more; nothing was launched. Set the "+
+			"annotation %s=%s on this object to launch another one, or delete this object",
 			v1alpha1.AnnotationAcknowledgeRecreate, next)
 	}
 	obj.Status.Recreations++
-	return engine.Wait(v1alpha1.ReasonCreating, time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
+	return engine.Wait(v1alpha1.ReasonCreating, time.Second, "the instance of the last launch is over; another one "+
+		"is launched as acknowledged")
 }
 
 // token returns the client token, which makes a repeated launch idempotent. Only an acknowledged re-creation or a
@@ -121,9 +130,11 @@ func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (
 	in := &ec2.RunInstancesInput{
 		ClientToken: aws.String(token(obj)), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
 		ImageId: &image, InstanceType: ec2types.InstanceType(s.InstanceType), UserData: data,
-		KeyName: external.NonEmpty(s.KeyName), SubnetId: external.NonEmpty(s.SubnetID), SecurityGroupIds: s.SecurityGroupIDs,
+		KeyName: external.NonEmpty(s.KeyName), SubnetId: external.NonEmpty(s.SubnetID),
+		SecurityGroupIds:    s.SecurityGroupIDs,
 		BlockDeviceMappings: mappings(s), MetadataOptions: launchMetadata(s.MetadataOptions),
-		DisableApiTermination: s.DisableAPITermination, EbsOptimized: s.EBSOptimized, CreditSpecification: launchCredits(s),
+		DisableApiTermination: s.DisableAPITermination, EbsOptimized: s.EBSOptimized,
+		CreditSpecification: launchCredits(s),
 		TagSpecifications: []ec2types.TagSpecification{
 			{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
 			{ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
@@ -166,7 +177,9 @@ func (i *instance) image(ctx context.Context, obj *v1alpha1.EC2Instance) (string
 	}
 	out, err := i.svc.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 	if cloud.HasCode(err, "ParameterNotFound") || cloud.HasCode(err, "ParameterVersionNotFound") {
-		return "", engine.Blocked(v1alpha1.ReasonImageParameterNotFound, "there is no SSM parameter %s in %s; nothing was launched. Have it created there, or %simageSSMParameter or imageID", name, i.session.Config.Region, another(obj))
+		return "", engine.Blocked(v1alpha1.ReasonImageParameterNotFound,
+			"there is no SSM parameter %s in %s; nothing was launched. Have it created there, or %simageSSMParameter "+
+				"or imageID", name, i.session.Config.Region, another(obj))
 	}
 	if err != nil {
 		return "", cloud.Explain(err)
@@ -176,7 +189,8 @@ func (i *instance) image(ctx context.Context, obj *v1alpha1.EC2Instance) (string
 			return value, nil
 		}
 	}
-	return "", engine.Blocked(v1alpha1.ReasonImageParameterInvalid, "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or %simageSSMParameter or imageID", name, another(obj))
+	return "", engine.Blocked(v1alpha1.ReasonImageParameterInvalid, "the SSM parameter %s does not hold the ID of an "+
+		"image; nothing was launched. Have it corrected, or %simageSSMParameter or imageID", name, another(obj))
 }
 
 // longestUserData is EC2's limit for user data, in bytes before encoding.
@@ -194,7 +208,8 @@ func (i *instance) userData(ctx context.Context, obj *v1alpha1.EC2Instance) (*st
 		return nil, err
 	}
 	if len(data) > longestUserData {
-		return nil, engine.Blocked(v1alpha1.ReasonUserDataTooLong, "the user data has %d bytes, and EC2 takes %d; nothing was launched. Shorten it, or have it load the rest from elsewhere", len(data), longestUserData)
+		return nil, engine.Blocked(v1alpha1.ReasonUserDataTooLong, "the user data has %d bytes, and EC2 takes %d; "+
+			"nothing was launched. Shorten it, or have it load the rest from elsewhere", len(data), longestUserData)
 	}
 	return aws.String(base64.StdEncoding.EncodeToString([]byte(data))), nil
 }

@@ -53,8 +53,13 @@ func TestTheImageThatAParameterNames(t *testing.T) {
 
 func TestUserDataStaysASecret(t *testing.T) {
 	const secret = "#!/bin/sh\nexport TOKEN=open-sesame\n"
-	boot := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "boot"}, Data: map[string][]byte{"script": []byte(secret), "long": make([]byte, longestUserData+1)}}
-	script := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "boot"}, Data: map[string]string{"script": "echo"}}
+	boot := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "boot"}, Data: map[string][]byte{
+		"script": []byte(secret), "long": make([]byte, longestUserData+1),
+	}}
+	script := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "boot"},
+		Data:       map[string]string{"script": "echo"},
+	}
 	from := func(secret *v1alpha1.SecretKeyRef, config *v1alpha1.ConfigMapKeyRef) *v1alpha1.EC2Instance {
 		return objectOf(func(s *v1alpha1.EC2InstanceSpec) {
 			s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: secret, ConfigMapKeyRef: config}
@@ -74,8 +79,10 @@ func TestUserDataStaysASecret(t *testing.T) {
 		t.Errorf("user data %q", f.last().user)
 	}
 	wantPause(t, a.launch(from(&v1alpha1.SecretKeyRef{Name: "none", Key: "x"}, nil)).Do(t.Context()), "SecretNotFound")
-	wantPause(t, a.launch(from(nil, &v1alpha1.ConfigMapKeyRef{Name: "none", Key: "x"})).Do(t.Context()), "ConfigMapNotFound")
-	wantPause(t, a.launch(from(&v1alpha1.SecretKeyRef{Name: "boot", Key: "long"}, nil)).Do(t.Context()), "UserDataTooLong", "16385", "16384")
+	wantPause(t, a.launch(from(nil, &v1alpha1.ConfigMapKeyRef{Name: "none", Key: "x"})).Do(t.Context()),
+		"ConfigMapNotFound")
+	wantPause(t, a.launch(from(&v1alpha1.SecretKeyRef{Name: "boot", Key: "long"}, nil)).Do(t.Context()),
+		"UserDataTooLong", "16385", "16384")
 
 	third := from(&v1alpha1.SecretKeyRef{Name: "boot", Key: "script"}, nil)
 	third.UID = "third"
@@ -88,7 +95,10 @@ func TestUserDataStaysASecret(t *testing.T) {
 }
 
 // errProfile is EC2's error for an instance profile that does not exist.
-var errProfile = &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Value (worker) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}
+var errProfile = &smithy.GenericAPIError{
+	Code:    "InvalidParameterValue",
+	Message: "Value (worker) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",
+}
 
 func TestWhatALaunchSays(t *testing.T) {
 	f := &fakeEC2{}
@@ -122,7 +132,10 @@ func TestWhatALaunchSays(t *testing.T) {
 		f.refuse = map[string]error{"RunInstances": code(c)}
 		wantPause(t, a.launch(obj).Do(t.Context()), want.reason, want.says)
 	}
-	f.refuse = map[string]error{"RunInstances": &smithy.GenericAPIError{Code: "AuthFailure", Message: "Not authorized for images: [" + theImage + "]"}}
+	f.refuse = map[string]error{
+		"RunInstances": &smithy.GenericAPIError{Code: "AuthFailure", Message: "Not authorized for images: [" +
+			theImage + "]"},
+	}
 	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", theImage+" is not shared with this account")
 	f.refuse = map[string]error{"RunInstances": errProfile}
 	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", "no instance profile worker", "nothing was changed")
@@ -145,11 +158,13 @@ func TestALaunchWhoseInstanceIsOverCanBeAcknowledged(t *testing.T) {
 		t.Errorf("noted %q, %q; without an ARN nobody can acknowledge", obj.Status.InstanceID, obj.Status.ARN)
 	}
 	f.machines, obj.Status.InstanceID, obj.Status.ARN = nil, "", "" // an hour later EC2 does not show it any more
-	wantPause(t, a.launch(obj).Do(t.Context()), "LaunchFailed", v1alpha1.AnnotationAcknowledgeRecreate+"=1", "nothing was launched")
+	wantPause(t, a.launch(obj).Do(t.Context()), "LaunchFailed", v1alpha1.AnnotationAcknowledgeRecreate+"=1",
+		"nothing was launched")
 	obj.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
 	wantPause(t, a.launch(obj).Do(t.Context()), "Creating")
 	if len(f.machines) != 0 || obj.Status.Recreations != 1 {
-		t.Errorf("%d machines before the acknowledgement is saved, recreations %d", len(f.machines), obj.Status.Recreations)
+		t.Errorf("%d machines before the acknowledgement is saved, recreations %d", len(f.machines),
+			obj.Status.Recreations)
 	}
 	if err := settle(t, f, a, obj); err != nil || len(f.machines) != 1 {
 		t.Errorf("%v, %d machines", err, len(f.machines))

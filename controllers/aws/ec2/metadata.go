@@ -28,8 +28,12 @@ var metadata = call{
 		},
 		{
 			Path: hopsPath, Sticky: true,
-			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return external.FormatInt(m.HTTPPutResponseHopLimit) }),
-			Have: func(seen *instanceState) string { return external.FormatInt(metadataOf(seen).HttpPutResponseHopLimit) },
+			Want: option(func(m *v1alpha1.EC2MetadataOptions) string {
+				return external.FormatInt(m.HTTPPutResponseHopLimit)
+			}),
+			Have: func(seen *instanceState) string {
+				return external.FormatInt(metadataOf(seen).HttpPutResponseHopLimit)
+			},
 		},
 		{
 			Path: endpointPath, Default: string(ec2types.InstanceMetadataEndpointStateEnabled),
@@ -46,7 +50,8 @@ var metadata = call{
 	together: []string{endpointPath, tokensPath, hopsPath}, // tokens are required as soon as the service is on
 	name:     always("ModifyInstanceMetadataOptions"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
-		in := &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: seen.vm.InstanceId, HttpEndpoint: endpointAfter(seen, changes)}
+		in := &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: seen.vm.InstanceId, HttpEndpoint: endpointAfter(
+			seen, changes)}
 		for _, c := range changes {
 			switch c.Path {
 			case tokensPath:

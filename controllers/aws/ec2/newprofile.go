@@ -16,7 +16,8 @@ import (
 
 // profiles lists the calls that Portico makes to IAM.
 type profiles interface {
-	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
+	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (
+		*iam.GetInstanceProfileOutput, error)
 }
 
 // profileSettling is how long EC2 may not find an instance profile that IAM has. IAM's guide ("Changes that I make are
@@ -35,7 +36,10 @@ func (i *instance) explainProfile(ctx context.Context, nameOrARN string) error {
 	case out.InstanceProfile == nil || (isARN(nameOrARN) && aws.ToString(out.InstanceProfile.Arn) != nameOrARN):
 		return reference.NoProfile(nameOrARN)
 	case i.now().Sub(aws.ToTime(out.InstanceProfile.CreateDate)) < profileSettling:
-		return engine.Wait(v1alpha1.ReasonSettling, 10*time.Second, "the instance profile %s was created a moment ago, and EC2 does not know it yet; nothing was changed, and Portico tries again", nameOrARN)
+		return engine.Wait(v1alpha1.ReasonSettling, 10*time.Second, "the instance profile %s was created a moment "+
+			"ago, and EC2 does not know it yet; nothing was changed, and Portico tries again", nameOrARN)
 	}
-	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "EC2 does not find the instance profile %s, though IAM has it; nothing was changed. Ask a platform admin to look at the profile and its role, or name another iamInstanceProfile; Portico tries again every 5 minutes", nameOrARN)
+	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "EC2 does not find the instance profile %s, though IAM has it; "+
+		"nothing was changed. Ask a platform admin to look at the profile and its role, or name another "+
+		"iamInstanceProfile; Portico tries again every 5 minutes", nameOrARN)
 }

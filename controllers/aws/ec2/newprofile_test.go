@@ -17,14 +17,18 @@ var theTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 const profileARN = "arn:aws:iam::" + account + ":instance-profile/teams/worker"
 
 // GetInstanceProfile returns the profile worker once it has been created.
-func (f *fakeEC2) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error) {
+func (f *fakeEC2) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (
+	*iam.GetInstanceProfileOutput, error,
+) {
 	if err := f.refuse["GetInstanceProfile"]; err != nil {
 		return nil, err
 	}
 	if f.profileMade.IsZero() || aws.ToString(in.InstanceProfileName) != "worker" {
 		return nil, code("NoSuchEntity")
 	}
-	return &iam.GetInstanceProfileOutput{InstanceProfile: &iamtypes.InstanceProfile{Arn: aws.String(profileARN), CreateDate: &f.profileMade}}, nil
+	return &iam.GetInstanceProfileOutput{
+		InstanceProfile: &iamtypes.InstanceProfile{Arn: aws.String(profileARN), CreateDate: &f.profileMade},
+	}, nil
 }
 
 // EC2 does not know an instance profile for some minutes after IAM has created it: the operator waits. A missing, old

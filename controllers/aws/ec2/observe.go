@@ -104,7 +104,8 @@ func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 // would adopt it. A launch that the search does not show yet is not repeated, because of its token.
 func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	marks := i.session.Identity.OwnershipTags(obj)
-	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[cloud.TagCluster], marks[cloud.TagKind], marks[cloud.TagNamespace], marks[cloud.TagName]})
+	all, _, err := i.svc.byName.Get(
+		ctx, ownerKey{marks[cloud.TagCluster], marks[cloud.TagKind], marks[cloud.TagNamespace], marks[cloud.TagName]})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,8 @@ func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*inst
 			return seen, err
 		}
 	}
-	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !external.ObserveOnly(obj)) || !obj.DeletionTimestamp.IsZero() {
+	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !external.ObserveOnly(obj)) ||
+		!obj.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
 	all, _, err = i.svc.offered.Get(ctx, obj.Namespace+"/"+obj.Name)
@@ -138,7 +140,9 @@ func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner ex
 	for _, s := range all {
 		ids = append(ids, s.id())
 	}
-	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", external.JoinSet(ids))
+	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this "+
+		"object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all "+
+		"but one", external.JoinSet(ids))
 }
 
 // failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, for example because
@@ -151,7 +155,8 @@ func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 		obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] == next:
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonLaunchFailed, "EC2 ended the instance %s right after its launch: %s. Remove the cause; then set the annotation %s=%s on this object to launch another one, or delete this object",
+	return engine.Blocked(v1alpha1.ReasonLaunchFailed, "EC2 ended the instance %s right after its launch: %s. Remove "+
+		"the cause; then set the annotation %s=%s on this object to launch another one, or delete this object",
 		seen.id(), reason, v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 

@@ -34,7 +34,9 @@ const typesPage = 100
 // instanceTypes lists the types of the region, current generations first, small before large.
 func instanceTypes(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	var all []ec2types.InstanceTypeInfo
-	pages := ec2.NewDescribeInstanceTypesPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(typesPage)})
+	pages := ec2.NewDescribeInstanceTypesPaginator(ec2.NewFromConfig(s.Config), &ec2.DescribeInstanceTypesInput{
+		MaxResults: aws.Int32(typesPage),
+	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -43,11 +45,14 @@ func instanceTypes(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQue
 		all = append(all, out.InstanceTypes...)
 	}
 	slices.SortFunc(all, func(a, b ec2types.InstanceTypeInfo) int {
-		return cmp.Or(cmp.Compare(outdated(a), outdated(b)), cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)), cmp.Compare(a.InstanceType, b.InstanceType))
+		return cmp.Or(cmp.Compare(outdated(a), outdated(b)), cmp.Compare(cpus(a), cpus(b)),
+			cmp.Compare(memory(a), memory(b)), cmp.Compare(a.InstanceType, b.InstanceType))
 	})
 	items := make([]offers.Item, 0, len(all))
 	for i := range all {
-		items = append(items, offers.Item{Offer: operatorapi.Offer{Value: string(all[i].InstanceType), Label: typeWords(all[i])}})
+		items = append(items, offers.Item{
+			Offer: operatorapi.Offer{Value: string(all[i].InstanceType), Label: typeWords(all[i])},
+		})
 	}
 	return items, nil
 }
@@ -92,7 +97,8 @@ func ownImages(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) 
 		return nil, cloud.Explain(err)
 	}
 	slices.SortFunc(out.Images, func(a, b ec2types.Image) int {
-		return cmp.Or(cmp.Compare(aws.ToString(b.CreationDate), aws.ToString(a.CreationDate)), cmp.Compare(aws.ToString(a.ImageId), aws.ToString(b.ImageId)))
+		return cmp.Or(cmp.Compare(aws.ToString(b.CreationDate), aws.ToString(a.CreationDate)),
+			cmp.Compare(aws.ToString(a.ImageId), aws.ToString(b.ImageId)))
 	})
 	items := make([]offers.Item, 0, len(out.Images))
 	for i := range out.Images {
@@ -128,7 +134,9 @@ func imageParameters(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQ
 }
 
 func parametersBelow(ctx context.Context, s *cloud.Session, path string) (items []offers.Item, err error) {
-	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(s.Config), &ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true)})
+	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(s.Config), &ssm.GetParametersByPathInput{
+		Path: aws.String(path), Recursive: aws.Bool(true),
+	})
 	for pages.HasMorePages() && len(items) < offers.Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -136,7 +144,9 @@ func parametersBelow(ctx context.Context, s *cloud.Session, path string) (items 
 		}
 		for i := range out.Parameters {
 			p := &out.Parameters[i]
-			items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(p.Name), Label: "now " + aws.ToString(p.Value)}})
+			items = append(items, offers.Item{
+				Offer: operatorapi.Offer{Value: aws.ToString(p.Name), Label: "now " + aws.ToString(p.Value)},
+			})
 		}
 	}
 	return items, nil
@@ -161,7 +171,10 @@ func keyPairs(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) (
 	items := make([]offers.Item, 0, len(out.KeyPairs))
 	for i := range out.KeyPairs {
 		k := &out.KeyPairs[i]
-		items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(k.KeyName), Label: string(k.KeyType)}, Tags: offers.TagsOfEC2(k.Tags)})
+		items = append(items, offers.Item{
+			Offer: operatorapi.Offer{Value: aws.ToString(k.KeyName), Label: string(k.KeyType)},
+			Tags:  offers.TagsOfEC2(k.Tags),
+		})
 	}
 	return items, nil
 }

@@ -67,7 +67,8 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 	case len(toggle) > 0:
 		return []external.Action{i.stop(seen, external.Describe(toggle), toggle...)}, nil
 	case stopped && obj.Status.RestartAfterChange && obj.Spec.State == "":
-		return []external.Action{i.start(seen, "state Stopped → Running, after the change that it was stopped for")}, nil
+		return []external.Action{i.start(seen, "state Stopped → Running, after the change that it was stopped for")},
+			nil
 	case stopped && obj.Spec.State == "":
 		return nil, stoppedUnasked(obj)
 	}
@@ -77,20 +78,27 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 // stoppedUnasked returns the error for an instance that is stopped while the spec sets no state: it serves nobody.
 func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
 	if external.ObserveOnly(obj) {
-		return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
+		return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Start it in "+
+			"AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
 	}
-	return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
+	return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Set state: Running "+
+		"to have it started, or state: Stopped to keep it stopped; or start it in AWS")
 }
 
 // stopToChange stops a running instance for a change, if the spec allows it. That the instance must be started again is
 // recorded first, in the status, which is saved before the next pass; with state Running the spec already says so.
-func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, changes []external.Change) ([]external.Action, error) {
+func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, changes []external.Change) (
+	[]external.Action, error,
+) {
 	why := external.Describe(changes)
 	switch {
 	case !obj.Spec.AllowStop:
-		return nil, engine.Blocked(v1alpha1.ReasonStopNeeded, "%s needs the instance to be stopped; nothing was stopped. Set allowStop: true to let Portico stop and start it, or state: Stopped to stop it yourself at a time that suits", why)
+		return nil, engine.Blocked(v1alpha1.ReasonStopNeeded, "%s needs the instance to be stopped; nothing was "+
+			"stopped. Set allowStop: true to let Portico stop and start it, or state: Stopped to stop it yourself at "+
+			"a time that suits", why)
 	case obj.Spec.State == "" && !obj.Status.RestartAfterChange:
-		return nil, engine.Wait(v1alpha1.ReasonStopPlanned, 100*time.Millisecond, "%s: the instance is stopped for it, and started again", why)
+		return nil, engine.Wait(v1alpha1.ReasonStopPlanned, 100*time.Millisecond,
+			"%s: the instance is stopped for it, and started again", why)
 	}
 	action := i.stop(seen, "state Running → Stopped, for "+why)
 	take := action.Do
@@ -130,9 +138,13 @@ func (i *instance) modifyStopped(seen *instanceState, changes []external.Change)
 		} else {
 			in.EbsOptimized = &ec2types.AttributeBooleanValue{Value: aws.Bool(c.To == "true")}
 		}
-		actions = append(actions, external.Action{Name: "ModifyInstanceAttribute", Why: external.Describe([]external.Change{c}), Changes: []external.Change{c}, Do: func(ctx context.Context) error {
-			return startIneffective(explain(i.modify(ctx, in)))
-		}})
+		actions = append(actions, external.Action{
+			Name: "ModifyInstanceAttribute",
+			Why:  external.Describe([]external.Change{c}), Changes: []external.Change{c},
+			Do: func(ctx context.Context) error {
+				return startIneffective(explain(i.modify(ctx, in)))
+			},
+		})
 	}
 	return actions
 }

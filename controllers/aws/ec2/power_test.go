@@ -31,7 +31,8 @@ func TestATypeIsNotChangedUnasked(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f)
 	obj.Spec.InstanceType, obj.Spec.Monitoring = "t3.large", aws.Bool(true)
-	wantPause(t, settle(t, f, a, obj), "StopNeeded", "instanceType t3.micro → t3.large", "allowStop: true", "state: Stopped", "nothing was stopped")
+	wantPause(t, settle(t, f, a, obj), "StopNeeded", "instanceType t3.micro → t3.large", "allowStop: true",
+		"state: Stopped", "nothing was stopped")
 	if !slices.Equal(writesOf(f), []string{"MonitorInstances"}) || obj.Status.RestartAfterChange {
 		t.Errorf("calls %v", f.calls)
 	}
@@ -91,7 +92,10 @@ func TestAStopIsNotForNothing(t *testing.T) {
 	actions, _ = a.Plan(obj, observe(t, a, obj))
 	wantPause(t, actions[0].Do(t.Context()), "TypeNotOffered", "t3.none", region+"a")
 	obj.Spec.InstanceType = "t3.micro"
-	for support, want := range map[ec2types.EbsOptimizedSupport]bool{ec2types.EbsOptimizedSupportDefault: false, ec2types.EbsOptimizedSupportUnsupported: true} {
+	for support, want := range map[ec2types.EbsOptimizedSupport]bool{
+		ec2types.EbsOptimizedSupportDefault:     false,
+		ec2types.EbsOptimizedSupportUnsupported: true,
+	} {
 		f.optimized, f.last().vm.EbsOptimized, obj.Spec.EBSOptimized = support, aws.Bool(!want), &want
 		actions, _ = a.Plan(obj, observe(t, a, obj))
 		wantPause(t, actions[0].Do(t.Context()), "NoChoice", "t3.micro", "Remove ebsOptimized")
@@ -106,7 +110,10 @@ func TestATypeMustSuitTheImage(t *testing.T) {
 		SupportedVirtualizationTypes: []ec2types.VirtualizationType{ec2types.VirtualizationTypeHvm},
 		NetworkInfo:                  &ec2types.NetworkInfo{EnaSupport: ec2types.EnaSupportRequired},
 	}
-	seen := &instanceState{vm: ec2types.Instance{VirtualizationType: ec2types.VirtualizationTypeParavirtual, EnaSupport: aws.Bool(true)}}
+	seen := &instanceState{vm: ec2types.Instance{
+		VirtualizationType: ec2types.VirtualizationTypeParavirtual,
+		EnaSupport:         aws.Bool(true),
+	}}
 	wantPause(t, checkCompatible(info, seen, "m5.large", ""), "TypeDoesNotFit", "paravirtual", "nothing was stopped")
 	seen.vm.VirtualizationType, seen.vm.EnaSupport = ec2types.VirtualizationTypeHvm, aws.Bool(false)
 	wantPause(t, checkCompatible(info, seen, "m5.large", ""), "TypeDoesNotFit", "ENA", "nothing was stopped")
@@ -147,7 +154,8 @@ func TestBandwidthIsGivenUpBeforeTheTypeChanges(t *testing.T) {
 func TestARefusedChangeSaysThatTheInstanceIsStopped(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, stopped)
-	obj.Spec.InstanceType, f.refuse = "t3.large", map[string]error{"ModifyInstanceAttribute": code("InvalidInstanceAttributeValue")}
+	obj.Spec.InstanceType, f.refuse = "t3.large",
+		map[string]error{"ModifyInstanceAttribute": code("InvalidInstanceAttributeValue")}
 	actions, _ := a.Plan(obj, observe(t, a, obj))
 	wantPause(t, actions[0].Do(t.Context()), "InvalidSpec", "InvalidInstanceAttributeValue", "stays stopped")
 }
@@ -246,14 +254,16 @@ func TestTerminationProtection(t *testing.T) {
 	a, obj := settled(t, f)
 	f.last().protected = true
 	seen := observe(t, a, obj)
-	wantPause(t, a.remove(t.Context(), obj, seen), "TerminationProtected", "disableApiTermination: false", "nothing was deleted")
+	wantPause(t, a.remove(t.Context(), obj, seen), "TerminationProtected", "disableApiTermination: false",
+		"nothing was deleted")
 	obj.Spec.DisableAPITermination = aws.Bool(true)
 	wantPause(t, a.remove(t.Context(), obj, seen), "TerminationProtected")
 	if !f.last().protected {
 		t.Error("the protection was switched off unasked")
 	}
 	obj.Spec.DisableAPITermination = aws.Bool(false)
-	if err := a.remove(t.Context(), obj, seen); err != nil || f.last().vm.State.Name != ec2types.InstanceStateNameTerminated {
+	if err := a.remove(t.Context(), obj, seen); err != nil ||
+		f.last().vm.State.Name != ec2types.InstanceStateNameTerminated {
 		t.Errorf("%v, %s", err, f.last().vm.State.Name)
 	}
 	f.calls = nil

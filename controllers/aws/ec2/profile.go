@@ -68,11 +68,15 @@ func (i *instance) setProfile(ctx context.Context, seen *instanceState, want str
 	case id == nil && want == "":
 		return nil
 	case id == nil:
-		_, err = i.svc.AssociateIamInstanceProfile(ctx, &ec2.AssociateIamInstanceProfileInput{InstanceId: seen.vm.InstanceId, IamInstanceProfile: profileOf(want)})
+		_, err = i.svc.AssociateIamInstanceProfile(ctx, &ec2.AssociateIamInstanceProfileInput{
+			InstanceId: seen.vm.InstanceId, IamInstanceProfile: profileOf(want),
+		})
 	case want == "":
 		_, err = i.svc.DisassociateIamInstanceProfile(ctx, &ec2.DisassociateIamInstanceProfileInput{AssociationId: id})
 	default:
-		_, err = i.svc.ReplaceIamInstanceProfileAssociation(ctx, &ec2.ReplaceIamInstanceProfileAssociationInput{AssociationId: id, IamInstanceProfile: profileOf(want)})
+		_, err = i.svc.ReplaceIamInstanceProfileAssociation(ctx, &ec2.ReplaceIamInstanceProfileAssociationInput{
+			AssociationId: id, IamInstanceProfile: profileOf(want),
+		})
 	}
 	return err
 }

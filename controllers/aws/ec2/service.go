@@ -62,7 +62,8 @@ var notTerminated = filter("instance-state-name", "pending", "running", "stoppin
 
 // pages passes all instances that match the filters to found, or fails.
 func (s *service) pages(ctx context.Context, found func(instanceState), filters ...ec2types.Filter) error {
-	pages := ec2.NewDescribeInstancesPaginator(s.api, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(page)})
+	pages := ec2.NewDescribeInstancesPaginator(
+		s.api, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(page)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -87,7 +88,10 @@ func (s *service) readByID(ctx context.Context, ids []string) (map[string]instan
 func (s *service) readByName(ctx context.Context, keys []ownerKey) (map[ownerKey][]instanceState, error) {
 	values := map[string]map[string]bool{}
 	for _, k := range keys {
-		for tag, value := range map[string]string{cloud.TagCluster: k.cluster, cloud.TagKind: k.kind, cloud.TagNamespace: k.namespace, cloud.TagName: k.name} {
+		for tag, value := range map[string]string{
+			cloud.TagCluster: k.cluster, cloud.TagKind: k.kind,
+			cloud.TagNamespace: k.namespace, cloud.TagName: k.name,
+		} {
 			if values[tag] == nil {
 				values[tag] = map[string]bool{}
 			}
@@ -141,9 +145,12 @@ func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 	return serviceFor(session).list(ctx, session, cloud.ListingOf[instanceState](session))
 }
 
-func (s *service) list(ctx context.Context, session *cloud.Session, listing *cloud.Listing[instanceState]) ([]string, error) {
+func (s *service) list(ctx context.Context, session *cloud.Session, listing *cloud.Listing[instanceState]) (
+	[]string, error,
+) {
 	all := map[string]instanceState{}
 	err := s.pages(ctx, func(seen instanceState) { all[arn(session, seen.id())] = seen },
-		filter("instance-state-name", "pending", "running", "stopping", "stopped"), filter("tag:"+cloud.TagCluster, session.Identity.Cluster))
+		filter("instance-state-name", "pending", "running", "stopping", "stopped"),
+		filter("tag:"+cloud.TagCluster, session.Identity.Cluster))
 	return listing.Replace(all, err)
 }

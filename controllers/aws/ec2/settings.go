@@ -63,16 +63,21 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 
 // groups divides changes into those that can each be made in a call of their own.
 func (c call) groups(changes []external.Change) [][]external.Change {
-	if len(c.together) > 0 && slices.ContainsFunc(changes, func(change external.Change) bool { return change.Path == c.together[0] }) {
+	if len(c.together) > 0 && slices.ContainsFunc(changes, func(change external.Change) bool {
+		return change.Path == c.together[0]
+	}) {
 		return external.Groups(changes, c.together)
 	}
 	return external.Groups(changes)
 }
 
 func (i *instance) callFor(c call, seen *instanceState, changes []external.Change) external.Action {
-	action := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
-		return explain(c.do(ctx, i, seen, changes))
-	}}
+	action := external.Action{
+		Name: c.name(changes), Why: external.Describe(changes), Changes: changes,
+		Do: func(ctx context.Context) error {
+			return explain(c.do(ctx, i, seen, changes))
+		},
+	}
 	if c.references != nil {
 		action.References = c.references(changes)
 	}
@@ -93,11 +98,14 @@ var groups = call{
 		},
 	}},
 	references: func(changes []external.Change) []external.Reference {
-		return reference.Added(reference.SecurityGroup, external.SplitSet(changes[0].From), external.SplitSet(changes[0].To))
+		return reference.Added(reference.SecurityGroup, external.SplitSet(changes[0].From),
+			external.SplitSet(changes[0].To))
 	},
 	name: always("ModifyInstanceAttribute"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
-		return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId, Groups: external.SplitSet(changes[0].To)})
+		return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
+			InstanceId: seen.vm.InstanceId, Groups: external.SplitSet(changes[0].To),
+		})
 	},
 }
 
@@ -112,7 +120,8 @@ var monitoring = call{
 		Want: external.Bool(func(o object) *bool { return o.Spec.Monitoring }),
 		Have: func(seen *instanceState) string {
 			m := seen.vm.Monitoring
-			return strconv.FormatBool(m != nil && (m.State == ec2types.MonitoringStateEnabled || m.State == ec2types.MonitoringStatePending))
+			return strconv.FormatBool(
+				m != nil && (m.State == ec2types.MonitoringStateEnabled || m.State == ec2types.MonitoringStatePending))
 		},
 	}},
 	name: func(changes []external.Change) string {

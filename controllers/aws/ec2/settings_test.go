@@ -24,13 +24,16 @@ func TestRemovedFieldsGoBackOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := f.last()
-	if m.vm.IamInstanceProfile != nil || m.vm.Monitoring.State != ec2types.MonitoringStateDisabling || m.vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired {
-		t.Errorf("profile %v, monitoring %s, tokens %s", m.vm.IamInstanceProfile, m.vm.Monitoring.State, m.vm.MetadataOptions.HttpTokens)
+	if m.vm.IamInstanceProfile != nil || m.vm.Monitoring.State != ec2types.MonitoringStateDisabling ||
+		m.vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired {
+		t.Errorf("profile %v, monitoring %s, tokens %s", m.vm.IamInstanceProfile, m.vm.Monitoring.State,
+			m.vm.MetadataOptions.HttpTokens)
 	}
 	if v := m.volumes[extra]; *v.Iops != 3000 || *v.Throughput != 125 || *v.Size != 10 {
 		t.Errorf("volume %d IOPS, %d MiB/s, %d GiB", *v.Iops, *v.Throughput, *v.Size)
 	}
-	if m.vm.State.Name != ec2types.InstanceStateNameRunning || !m.protected || !*m.vm.EbsOptimized || len(m.vm.SecurityGroups) != 2 || *m.vm.MetadataOptions.HttpPutResponseHopLimit != 2 || m.tags["team"] != "" {
+	if m.vm.State.Name != ec2types.InstanceStateNameRunning || !m.protected || !*m.vm.EbsOptimized ||
+		len(m.vm.SecurityGroups) != 2 || *m.vm.MetadataOptions.HttpPutResponseHopLimit != 2 || m.tags["team"] != "" {
 		t.Error("what has no default of AWS's was changed, or a tag is left")
 	}
 	obj.Status.ManagedFields, f.calls = a.Declared(obj), nil
@@ -63,7 +66,8 @@ func TestProfilesCompareByName(t *testing.T) {
 		t.Errorf("%v, calls %v", err, f.calls)
 	}
 	obj.Spec.IAMInstanceProfile = "eb" // must not match the end of a name
-	if err := settle(t, f, a, obj); err != nil || !slices.Equal(writesOf(f), []string{"ReplaceIamInstanceProfileAssociation"}) {
+	if err := settle(t, f, a, obj); err != nil ||
+		!slices.Equal(writesOf(f), []string{"ReplaceIamInstanceProfileAssociation"}) {
 		t.Errorf("%v, calls %v", err, f.calls)
 	}
 }
@@ -77,7 +81,8 @@ func TestAProfileThatIsNotThere(t *testing.T) {
 	if err != nil || len(actions) != 1 {
 		t.Fatalf("%v, %v", actions, err)
 	}
-	wantPause(t, actions[0].Do(t.Context()), "InvalidSpec", "no instance profile none", "nothing was changed", "Correct iamInstanceProfile")
+	wantPause(t, actions[0].Do(t.Context()), "InvalidSpec", "no instance profile none", "nothing was changed",
+		"Correct iamInstanceProfile")
 }
 
 func TestMetadataThatIsSwitchedOff(t *testing.T) {
@@ -90,7 +95,8 @@ func TestMetadataThatIsSwitchedOff(t *testing.T) {
 		t.Errorf("%v; EC2 refuses options of a service that is off: %v", err, f.calls)
 	}
 	obj.Spec.MetadataOptions.HTTPEndpoint = "enabled"
-	if err := settle(t, f, a, obj); err != nil || len(writesOf(f)) != 1 || f.last().vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired {
+	if err := settle(t, f, a, obj); err != nil || len(writesOf(f)) != 1 ||
+		f.last().vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired {
 		t.Errorf("%v, calls %v", err, f.calls)
 	}
 }
@@ -103,7 +109,8 @@ func TestMetadataThatIsSwitchedOnNeedsTokens(t *testing.T) {
 		})
 		obj.Spec.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPEndpoint: "enabled", HTTPTokens: row.declared}
 		err := settle(t, f, a, obj)
-		if got := string(f.last().vm.MetadataOptions.HttpTokens); err != nil || got != row.want || len(writesOf(f)) != 1 {
+		if got := string(f.last().vm.MetadataOptions.HttpTokens); err != nil || got != row.want ||
+			len(writesOf(f)) != 1 {
 			t.Errorf("declared %q: %v, calls %v, tokens %s", row.declared, err, writesOf(f), got)
 		}
 	}
@@ -144,7 +151,9 @@ func TestVolumes(t *testing.T) {
 		"was changed a moment ago": {func(f *fakeEC2, s *v1alpha1.EC2InstanceSpec) {
 			s.BlockDeviceMappings[1].VolumeSize = aws.Int32(50)
 			id := *f.last().volumes[extra].VolumeId
-			f.changes = map[string]ec2types.VolumeModification{id: {VolumeId: &id, ModificationState: ec2types.VolumeModificationStateOptimizing}}
+			f.changes = map[string]ec2types.VolumeModification{
+				id: {VolumeId: &id, ModificationState: ec2types.VolumeModificationStateOptimizing},
+			}
 		}, "VolumeModifying", nil},
 		"is not there": {func(_ *fakeEC2, s *v1alpha1.EC2InstanceSpec) {
 			s.BlockDeviceMappings = append(s.BlockDeviceMappings, v1alpha1.EC2BlockDevice{DeviceName: "/dev/sdz"})
@@ -176,7 +185,8 @@ func TestAnotherVolumeTypeKeepsWhatIsDeclared(t *testing.T) {
 	a, obj := settled(t, f, full)
 	m := &obj.Spec.BlockDeviceMappings[1]
 	m.VolumeType, m.Throughput = "io2", nil
-	if err := settle(t, f, a, obj); err != nil || !slices.Equal(writesOf(f), []string{"ModifyVolume"}) || *f.last().volumes[extra].Iops != 4000 {
+	if err := settle(t, f, a, obj); err != nil || !slices.Equal(writesOf(f), []string{"ModifyVolume"}) ||
+		*f.last().volumes[extra].Iops != 4000 {
 		t.Errorf("%v, calls %v, %d IOPS", err, writesOf(f), *f.last().volumes[extra].Iops)
 	}
 }
@@ -199,7 +209,10 @@ func TestDisownTakesOurTagsFromOurVolumesToo(t *testing.T) {
 	a, obj := settled(t, f, full)
 	m := f.last()
 	m.tags["made-by"] = "hand"
-	m.volumes["/dev/sdx"] = &ec2types.Volume{VolumeId: aws.String("vol-foreign"), Attachments: []ec2types.VolumeAttachment{{InstanceId: m.vm.InstanceId}}}
+	m.volumes["/dev/sdx"] = &ec2types.Volume{
+		VolumeId:    aws.String("vol-foreign"),
+		Attachments: []ec2types.VolumeAttachment{{InstanceId: m.vm.InstanceId}},
+	}
 	f.refuse = map[string]error{
 		"DeleteTags vol-foreign":                  code("UnauthorizedOperation"),
 		"DeleteTags " + *m.volumes[root].VolumeId: code("InvalidVolume.NotFound"),
@@ -220,7 +233,8 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := &fakeEC2{types: map[string]ec2types.ArchitectureType{"t3.micro": "x86_64", "t3.large": "x86_64"}}
 		a, obj := adapterOf(f), objectOf(full)
-		obj.Spec.AllowStop, obj.Spec.State = true, rapid.SampledFrom([]string{"", powerRunning, powerStopped}).Draw(r, "state")
+		obj.Spec.AllowStop, obj.Spec.State = true, rapid.SampledFrom([]string{"", powerRunning, powerStopped}).Draw(
+			r, "state")
 		if err := settle(r, f, a, obj); err != nil {
 			r.Fatal(err)
 		}

@@ -26,8 +26,12 @@ func lifeOf(f *fakeEC2, obj *v1alpha1.EC2Instance) *life {
 
 func (l *life) work() external.Reconciler[*v1alpha1.EC2Instance, instanceState] {
 	return external.Reconciler[*v1alpha1.EC2Instance, instanceState]{
-		Kind: "EC2Instance", Stateful: true, Settling: Settling, MaxDuration: time.Minute, Now: func() time.Time { return l.now },
-		Connect: func(context.Context, *v1alpha1.EC2Instance) (external.Connection[*v1alpha1.EC2Instance, instanceState], error) {
+		Kind: "EC2Instance", Stateful: true, Settling: Settling, MaxDuration: time.Minute, Now: func() time.Time {
+			return l.now
+		},
+		Connect: func(context.Context, *v1alpha1.EC2Instance) (
+			external.Connection[*v1alpha1.EC2Instance, instanceState], error,
+		) {
 			return external.Connection[*v1alpha1.EC2Instance, instanceState]{Adapter: adapterOf(l.f)}, nil
 		},
 	}
@@ -62,7 +66,8 @@ func TestAYoungMachineNeverStaysBehind(t *testing.T) {
 			if err := l.release(t); policy == v1alpha1.DeletionDelete && err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if now := f.last().vm.State.Name; now != ec2types.InstanceStateNameTerminated && now != ec2types.InstanceStateNameStopped {
+			if now := f.last().vm.State.Name; now != ec2types.InstanceStateNameTerminated &&
+				now != ec2types.InstanceStateNameStopped {
 				t.Errorf("%s, %s: the machine is %s", policy, name, now)
 			}
 		}

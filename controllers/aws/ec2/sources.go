@@ -16,7 +16,8 @@ import (
 // references returns what a launch makes the machine refer to, except the image and the snapshots: see admitSources.
 func references(s *v1alpha1.EC2InstanceSpec) []external.Reference {
 	refs := reference.Added(reference.SecurityGroup, nil, s.SecurityGroupIDs)
-	refs = append(refs, external.Reference{Kind: reference.Subnet, Name: s.SubnetID}, external.Reference{Kind: reference.InstanceProfile, Name: s.IAMInstanceProfile},
+	refs = append(refs, external.Reference{Kind: reference.Subnet, Name: s.SubnetID},
+		external.Reference{Kind: reference.InstanceProfile, Name: s.IAMInstanceProfile},
 		external.Reference{Kind: reference.KeyPair, Name: s.KeyName})
 	for _, m := range s.BlockDeviceMappings {
 		refs = append(refs, external.Reference{Kind: reference.KMSKey, Name: m.KMSKeyID})

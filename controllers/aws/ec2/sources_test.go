@@ -39,7 +39,9 @@ func TestAnotherTeamsImageIsNotLaunchedFrom(t *testing.T) {
 		"a list of others opens no more": {ownedBy(account, false, nil), []string{"ami-00000000"}, false},
 	} {
 		for _, byParameter := range []bool{false, true} {
-			f := &fakeEC2{images: map[string]ec2types.Image{theImage: row.image}, parameters: map[string]string{"/portico/images/web": theImage}}
+			f := &fakeEC2{images: map[string]ec2types.Image{theImage: row.image}, parameters: map[string]string{
+				"/portico/images/web": theImage,
+			}}
 			obj := objectOf()
 			if byParameter {
 				obj.Spec.ImageID, obj.Spec.ImageSSMParameter = "", "/portico/images/web"
@@ -51,7 +53,8 @@ func TestAnotherTeamsImageIsNotLaunchedFrom(t *testing.T) {
 				t.Errorf("%s: %v, %d machines", name, err, len(f.machines))
 			}
 			if !row.allowed {
-				wantPause(t, err, "ReferenceNotAllowed", "the image "+theImage, "allowedImages of AWSProvider aws-prod", "portico.dev/namespace=payments")
+				wantPause(t, err, "ReferenceNotAllowed", "the image "+theImage, "allowedImages of AWSProvider aws-prod",
+					"portico.dev/namespace=payments")
 			}
 		}
 	}
@@ -66,7 +69,10 @@ func TestAnotherTeamsSnapshotIsNotRead(t *testing.T) {
 		"snap-0003": {OwnerId: aws.String("999999999999")},
 		"snap-0004": {OwnerId: aws.String(account)},
 	}
-	for id, reason := range map[string]string{ours: "", theirs: "SnapshotNotAllowed", "snap-0003": "", "snap-0004": "SnapshotNotAllowed", "snap-0005": "SnapshotNotAllowed"} {
+	for id, reason := range map[string]string{
+		ours: "", theirs: "SnapshotNotAllowed", "snap-0003": "",
+		"snap-0004": "SnapshotNotAllowed", "snap-0005": "SnapshotNotAllowed",
+	} {
 		f := &fakeEC2{snapshots: snapshots}
 		a := adapterOf(f)
 		a.session.Rules.AllowedImages = []string{"*"}
@@ -100,7 +106,9 @@ func TestAPublicParameterCostsNoLook(t *testing.T) {
 // The action names what it makes a machine refer to; existing references are not admitted again.
 func TestWhatAMachineRefersToIsNamed(t *testing.T) {
 	f := &fakeEC2{}
-	a, obj := settled(t, f, full, func(s *v1alpha1.EC2InstanceSpec) { s.BlockDeviceMappings[0].KMSKeyID = "alias/ours" })
+	a, obj := settled(t, f, full, func(s *v1alpha1.EC2InstanceSpec) {
+		s.BlockDeviceMappings[0].KMSKeyID = "alias/ours"
+	})
 	want := []external.Reference{
 		{Kind: reference.SecurityGroup, Name: "sg-2"},
 		{Kind: reference.SecurityGroup, Name: "sg-1"},
@@ -119,7 +127,10 @@ func TestWhatAMachineRefersToIsNamed(t *testing.T) {
 	for _, s := range actions {
 		got = append(got, s.References...)
 	}
-	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.InstanceProfile, Name: "admin"}}; err != nil || !slices.Equal(got, want) {
+	if want := []external.Reference{
+		{Kind: reference.SecurityGroup, Name: "sg-3"},
+		{Kind: reference.InstanceProfile, Name: "admin"},
+	}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("an edit names %v, %v", got, err)
 	}
 }

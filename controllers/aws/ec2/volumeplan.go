@@ -18,7 +18,9 @@ import (
 )
 
 // volumeChanges returns the differences of one volume: those that ModifyVolume changes, and those of its attachment.
-func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (volume, attachment []external.Change) {
+func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (
+	volume, attachment []external.Change,
+) {
 	for _, c := range external.Changes(volumeFields(device), obj, seen) {
 		name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]
 		_, declared := declaredAt(obj, c.Path, device)
@@ -55,10 +57,14 @@ const volumePace = 30 * time.Second
 
 // missingVolume returns an error if the spec declares a volume at device; the instance has none there.
 func missingVolume(obj *v1alpha1.EC2Instance, device string) error {
-	if !slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device }) {
+	if !slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool {
+		return m.DeviceName == device
+	}) {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonVolumeMissing, "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
+	return engine.Blocked(v1alpha1.ReasonVolumeMissing, "the instance has no volume at %s, and Portico attaches "+
+		"volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from "+
+		"blockDeviceMappings", device)
 }
 
 // planVolumes grows and changes existing volumes. It attaches and detaches none.
@@ -92,7 +98,9 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 		switch {
 		case len(volume) == 0:
 		case v.modifying() && !external.ObserveOnly(obj):
-			rest = engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(volume), device)
+			rest = engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace,
+				"%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(volume),
+				device)
 		default:
 			actions = append(actions, i.modifyVolume(obj, seen, device, volume))
 		}
@@ -108,7 +116,9 @@ func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device strin
 	if !declared || want == have || !external.NotLess(have, want) {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonVolumeCannotShrink, "the volume at %s has %s GiB, and volumeSize asks for %s: EBS volumes cannot shrink; its size was not changed. Set volumeSize to %s, or move the data to a smaller volume",
+	return engine.Blocked(v1alpha1.ReasonVolumeCannotShrink, "the volume at %s has %s GiB, and volumeSize asks for "+
+		"%s: EBS volumes cannot shrink; its size was not changed. Set volumeSize to %s, or move the data to a "+
+		"smaller volume",
 		device, have, want, have)
 }
 
@@ -118,20 +128,29 @@ func (v *volumeState) modifying() bool {
 		v.modification.ModificationState == ec2types.VolumeModificationStateOptimizing)
 }
 
-func (i *instance) setDeleteOnTermination(seen *instanceState, device string, changes []external.Change) external.Action {
-	return external.Action{Name: "ModifyInstanceAttribute", Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
-		return explain(i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
-			InstanceId: seen.vm.InstanceId,
-			BlockDeviceMappings: []ec2types.InstanceBlockDeviceMappingSpecification{{
-				DeviceName: &device, Ebs: &ec2types.EbsInstanceBlockDeviceSpecification{DeleteOnTermination: aws.Bool(changes[0].To == "true")},
-			}},
-		}))
-	}}
+func (i *instance) setDeleteOnTermination(
+	seen *instanceState, device string, changes []external.Change,
+) external.Action {
+	return external.Action{
+		Name: "ModifyInstanceAttribute", Why: external.Describe(changes), Changes: changes,
+		Do: func(ctx context.Context) error {
+			return explain(i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
+				InstanceId: seen.vm.InstanceId,
+				BlockDeviceMappings: []ec2types.InstanceBlockDeviceMappingSpecification{{
+					DeviceName: &device, Ebs: &ec2types.EbsInstanceBlockDeviceSpecification{
+						DeleteOnTermination: aws.Bool(changes[0].To == "true"),
+					},
+				}},
+			}))
+		},
+	}
 }
 
 // modification returns the call for the changes. If the type changes, EC2 sets settings that the call does not name to
 // the type's defaults, so declared settings are named even if they do not differ.
-func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) *ec2.ModifyVolumeInput {
+func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
+	changes []external.Change,
+) *ec2.ModifyVolumeInput {
 	in := &ec2.ModifyVolumeInput{VolumeId: seen.volumes[device].VolumeId}
 	for _, c := range changes {
 		switch c.Path {
@@ -157,16 +176,23 @@ func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
 	return in
 }
 
-func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) external.Action {
+func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
+	changes []external.Change,
+) external.Action {
 	in := modification(obj, seen, device, changes)
-	return external.Action{Name: "ModifyVolume", Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
-		_, err := i.svc.ModifyVolume(ctx, in)
-		switch {
-		case cloud.HasCode(err, "IncorrectModificationState"):
-			return nil // an earlier try succeeded; the next pass reads its progress
-		case cloud.HasCode(err, "VolumeModificationRateExceeded"):
-			return engine.Wait(v1alpha1.ReasonVolumeModificationRateExceeded, 30*time.Minute, "%s waits: AWS limits how often a volume is changed, and wants some hours between two changes; Portico tries again every half hour", external.Describe(changes))
-		}
-		return explain(err)
-	}}
+	return external.Action{
+		Name: "ModifyVolume", Why: external.Describe(changes), Changes: changes,
+		Do: func(ctx context.Context) error {
+			_, err := i.svc.ModifyVolume(ctx, in)
+			switch {
+			case cloud.HasCode(err, "IncorrectModificationState"):
+				return nil // an earlier try succeeded; the next pass reads its progress
+			case cloud.HasCode(err, "VolumeModificationRateExceeded"):
+				return engine.Wait(v1alpha1.ReasonVolumeModificationRateExceeded, 30*time.Minute,
+					"%s waits: AWS limits how often a volume is changed, and wants some hours between two changes; "+
+						"Portico tries again every half hour", external.Describe(changes))
+			}
+			return explain(err)
+		},
+	}
 }

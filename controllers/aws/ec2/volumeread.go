@@ -53,7 +53,10 @@ func (i *instance) addVolumes(ctx context.Context, obj *v1alpha1.EC2Instance, se
 	seen.volumes = map[string]volumeState{}
 	for _, m := range seen.vm.BlockDeviceMappings {
 		if m.Ebs != nil {
-			seen.volumes[aws.ToString(m.DeviceName)] = volumeState{Volume: read[aws.ToString(m.Ebs.VolumeId)], deleteOnTermination: aws.ToBool(m.Ebs.DeleteOnTermination)}
+			seen.volumes[aws.ToString(m.DeviceName)] = volumeState{
+				Volume:              read[aws.ToString(m.Ebs.VolumeId)],
+				deleteOnTermination: aws.ToBool(m.Ebs.DeleteOnTermination),
+			}
 		}
 	}
 	return i.addModifications(ctx, obj, seen)
@@ -99,7 +102,8 @@ func (i *instance) addModifications(ctx context.Context, obj *v1alpha1.EC2Instan
 		return nil
 	}
 	out, err := i.svc.DescribeVolumesModifications(ctx, &ec2.DescribeVolumesModificationsInput{
-		Filters: []ec2types.Filter{filter("volume-id", sortedKeys(byID)...)}, // VolumeIds fails for volumes that were never modified
+		// VolumeIds fails for volumes that were never modified
+		Filters: []ec2types.Filter{filter("volume-id", sortedKeys(byID)...)},
 	})
 	if err != nil {
 		return explain(err)

@@ -48,7 +48,9 @@ func volumeFields(device string) []field {
 		return field{
 			Path: volumePath(device, name), Sticky: true,
 			Want: func(o object) (string, bool) {
-				at := slices.IndexFunc(o.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device })
+				at := slices.IndexFunc(o.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool {
+					return m.DeviceName == device
+				})
 				if at < 0 {
 					return "", false
 				}
@@ -61,17 +63,23 @@ func volumeFields(device string) []field {
 			},
 		}
 	}
-	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.VolumeSize) }, func(v *volumeState) string { return external.FormatInt(v.Size) })
+	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.VolumeSize) },
+		func(v *volumeState) string { return external.FormatInt(v.Size) })
 	size.Same = external.NotLess
-	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.IOPS) }, func(v *volumeState) string { return external.FormatInt(v.Iops) })
-	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.Throughput) }, func(v *volumeState) string { return external.FormatInt(v.Throughput) })
-	keep := one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return formatBool(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) })
+	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.IOPS) },
+		func(v *volumeState) string { return external.FormatInt(v.Iops) })
+	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.Throughput) },
+		func(v *volumeState) string { return external.FormatInt(v.Throughput) })
+	keep := one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return formatBool(m.DeleteOnTermination) },
+		func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) })
 	keep.Guard = "false"
 	iops.Sticky, iops.Default = false, gp3IOPS
 	throughput.Sticky, throughput.Default = false, gp3Throughput
 	return []field{
 		size,
-		one("volumeType", func(m *v1alpha1.EC2BlockDevice) string { return m.VolumeType }, func(v *volumeState) string { return string(v.VolumeType) }),
+		one("volumeType", func(m *v1alpha1.EC2BlockDevice) string { return m.VolumeType }, func(v *volumeState) string {
+			return string(v.VolumeType)
+		}),
 		iops, throughput,
 		keep,
 	}
@@ -90,7 +98,8 @@ func mappings(s *v1alpha1.EC2InstanceSpec) []ec2types.BlockDeviceMapping {
 	for _, m := range s.BlockDeviceMappings {
 		ebs := &ec2types.EbsBlockDevice{
 			VolumeSize: m.VolumeSize, VolumeType: ec2types.VolumeTypeGp3, Iops: m.IOPS, Throughput: m.Throughput,
-			Encrypted: aws.Bool(true), KmsKeyId: external.NonEmpty(m.KMSKeyID), DeleteOnTermination: m.DeleteOnTermination, SnapshotId: external.NonEmpty(m.SnapshotID),
+			Encrypted: aws.Bool(true), KmsKeyId: external.NonEmpty(m.KMSKeyID),
+			DeleteOnTermination: m.DeleteOnTermination, SnapshotId: external.NonEmpty(m.SnapshotID),
 		}
 		if m.VolumeType != "" {
 			ebs.VolumeType = ec2types.VolumeType(m.VolumeType)

@@ -17,7 +17,9 @@ import (
 // planVolumeTags marks the volume at device as obj's. A launch marks all volumes; with an adopted instance, the volumes
 // that the spec names are adopted too, because the permission to change a volume depends on its own tags. A volume that
 // is not offered is marked only if it must be changed; one of another object is never adopted.
-func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changing bool) []external.Action {
+func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
+	changing bool,
+) []external.Action {
 	v := seen.volumes[device]
 	tags := tagMap(v.Tags)
 	offered := i.session.Identity.Owner(obj, tags) == external.Offered
@@ -25,7 +27,10 @@ func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState
 		return nil
 	}
 	id := aws.ToString(v.VolumeId)
-	change := cloud.TagChange{Set: i.session.Identity.OwnershipTags(obj), Why: fmt.Sprintf("the volume %s at %s is taken with the instance", id, device)}
+	change := cloud.TagChange{
+		Set: i.session.Identity.OwnershipTags(obj),
+		Why: fmt.Sprintf("the volume %s at %s is taken with the instance", id, device),
+	}
 	if offered {
 		change.Remove = []string{cloud.TagAdopt}
 	}
@@ -33,7 +38,10 @@ func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState
 		if !cloud.IsDenied(err) {
 			return explain(err)
 		}
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s does not carry the tags of this object, and the identity of the AWS account does not have the right to set them; the volume was not changed. Ask somebody with access to AWS to tag the volume portico.dev/adopt=%s/%s, as the instance was, or remove %s from blockDeviceMappings",
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s does not carry the tags of this "+
+			"object, and the identity of the AWS account does not have the right to set them; the volume was not "+
+			"changed. Ask somebody with access to AWS to tag the volume portico.dev/adopt=%s/%s, as the instance "+
+			"was, or remove %s from blockDeviceMappings",
 			id, device, obj.Namespace, obj.Name, device)
 	}))
 }
@@ -50,8 +58,9 @@ func (i *instance) ofAnother(obj *v1alpha1.EC2Instance, v volumeState) bool {
 }
 
 func anothersVolume(id, device string) error {
-	return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s has the tags of another object, and was not "+
-		"changed. Ask somebody with access to AWS to remove its portico.dev/ tags if that object does not use it any "+
+	return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s has the tags of another object, and "+
+		"was not changed. Ask somebody with access to AWS to remove its portico.dev/ tags if that object does not "+
+		"use it any "+
 		"more, or remove %s from blockDeviceMappings", id, device, device)
 }
 

@@ -36,7 +36,8 @@ func TestOfferedVolumesAreTakenWithTheInstance(t *testing.T) {
 		t.Fatal(err)
 	}
 	marked, grown := slices.Index(f.calls, "CreateTags"), slices.Index(f.calls, "ModifyVolume")
-	if tags := f.volumeTags(extra); a.session.Identity.Owner(obj, tags) != external.Ours || tags["portico.dev/adopt"] != "" || tags["made-by"] != "hand" {
+	if tags := f.volumeTags(extra); a.session.Identity.Owner(obj, tags) != external.Ours ||
+		tags["portico.dev/adopt"] != "" || tags["made-by"] != "hand" {
 		t.Errorf("the volume has the tags %v", tags)
 	}
 	if marked < 0 || grown < marked || *f.last().volumes[extra].Size != 30 {
@@ -67,9 +68,11 @@ func TestAVolumeThatIsNotOfferedIsMarkedOnlyToBeChanged(t *testing.T) {
 	if rest != nil || len(actions) != 1 {
 		t.Fatalf("%+v, %v", actions, rest)
 	}
-	wantPause(t, actions[0].Do(t.Context()), "AccessDenied", id, extra, "was not changed", "portico.dev/adopt=payments/worker")
+	wantPause(t, actions[0].Do(t.Context()), "AccessDenied", id, extra, "was not changed",
+		"portico.dev/adopt=payments/worker")
 	f.refuse = nil
-	if err := settle(t, f, a, obj); err != nil || *f.last().volumes[extra].Size != 30 || a.session.Identity.Owner(obj, f.volumeTags(extra)) != external.Ours {
+	if err := settle(t, f, a, obj); err != nil || *f.last().volumes[extra].Size != 30 ||
+		a.session.Identity.Owner(obj, f.volumeTags(extra)) != external.Ours {
 		t.Errorf("%v; %d GiB, tags %v", err, *f.last().volumes[extra].Size, f.volumeTags(extra))
 	}
 }

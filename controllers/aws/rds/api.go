@@ -34,13 +34,15 @@ type instanceAPI interface {
 
 type snapshotAPI interface {
 	DescribeDBSnapshots(context.Context, *rds.DescribeDBSnapshotsInput, ...opt) (*rds.DescribeDBSnapshotsOutput, error)
-	RestoreDBInstanceFromDBSnapshot(context.Context, *rds.RestoreDBInstanceFromDBSnapshotInput, ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error)
+	RestoreDBInstanceFromDBSnapshot(context.Context, *rds.RestoreDBInstanceFromDBSnapshotInput, ...opt) (
+		*rds.RestoreDBInstanceFromDBSnapshotOutput, error)
 }
 
 type tagAPI interface {
 	ListTagsForResource(context.Context, *rds.ListTagsForResourceInput, ...opt) (*rds.ListTagsForResourceOutput, error)
 	AddTagsToResource(context.Context, *rds.AddTagsToResourceInput, ...opt) (*rds.AddTagsToResourceOutput, error)
-	RemoveTagsFromResource(context.Context, *rds.RemoveTagsFromResourceInput, ...opt) (*rds.RemoveTagsFromResourceOutput, error)
+	RemoveTagsFromResource(context.Context, *rds.RemoveTagsFromResourceInput, ...opt) (
+		*rds.RemoveTagsFromResourceOutput, error)
 }
 
 var _ api = (*rds.Client)(nil)

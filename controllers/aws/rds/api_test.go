@@ -20,7 +20,9 @@ type fleet struct {
 	asked   []int // in each call
 }
 
-func (f *fleet) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInstancesInput, _ ...opt) (*rds.DescribeDBInstancesOutput, error) {
+func (f *fleet) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInstancesInput, _ ...opt) (
+	*rds.DescribeDBInstancesOutput, error,
+) {
 	ids := in.Filters[0].Values
 	f.asked = append(f.asked, len(ids))
 	if len(ids) > f.most {
@@ -52,13 +54,15 @@ func TestAFilterThatTakesFewIsLearntOnce(t *testing.T) {
 		for _, want := range [][]int{row.first, row.second} {
 			f.asked = nil
 			found, err := s.readMany(t.Context(), ids)
-			if !slices.Equal(f.asked, want) || (err == nil) != (row.most > 0) || (err == nil && len(found) != len(ids)) {
+			if !slices.Equal(f.asked, want) || (err == nil) != (row.most > 0) ||
+				(err == nil && len(found) != len(ids)) {
 				t.Errorf("%s: %d found by calls for %v, %v", message, len(found), f.asked, err)
 			}
 		}
 	}
 	f := &fleet{message: "The filter db-instance-id is not for you"}
-	if _, err := newService(f, 0).readMany(t.Context(), ids[:2]); paused(err) != "InvalidSpec!" || !slices.Equal(f.asked, []int{2, 1}) {
+	if _, err := newService(f, 0).readMany(t.Context(), ids[:2]); paused(err) != "InvalidSpec!" ||
+		!slices.Equal(f.asked, []int{2, 1}) {
 		t.Errorf("a filter that is never taken: %v after calls for %v", err, f.asked)
 	}
 }

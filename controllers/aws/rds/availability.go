@@ -42,7 +42,8 @@ var brokenStates = []struct {
 	{"incompatible-parameters", v1alpha1.ReasonIncompatibleParameters, "the database does not start with its parameter group: correct the group, or set another dbParameterGroupName", true},
 	{"incompatible-network", v1alpha1.ReasonIncompatibleNetwork, "RDS cannot place the database in its network: check the subnet group, its free addresses and the VPC's DNS", false},
 	{"incompatible-option-group", v1alpha1.ReasonIncompatibleOptionGroup, "RDS cannot apply the option group: correct it in AWS", true},
-	{"incompatible-credentials", v1alpha1.ReasonIncompatibleCredentials, "the master user name or password does not fit: choose another password, or delete this object and request a new one with another masterUsername", true},
+	{"incompatible-credentials", v1alpha1.ReasonIncompatibleCredentials, "the master user name or password does not " +
+		"fit: choose another password, or delete this object and request a new one with another masterUsername", true},
 	{"incompatible-", v1alpha1.ReasonIncompatible, "RDS cannot run the database as it is: look at its events in AWS", false},
 	{"insufficient-capacity", v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
 }
@@ -54,13 +55,18 @@ func availabilityOf(obj *v1alpha1.RDSInstance, seen *instanceState) availability
 	case "available", "storage-optimization", "storage-config-upgrade", "storage-initialization":
 		return availability{modifiable: true}
 	case statusCreating:
-		return availability{wait: engine.Wait(v1alpha1.ReasonCreating, creatingPoll, "RDS is creating the database; that takes some minutes")}
+		return availability{wait: engine.Wait(v1alpha1.ReasonCreating, creatingPoll, "RDS is creating the database; "+
+			"that takes some minutes")}
 	case statusDeleting:
-		return availability{wait: engine.Wait(v1alpha1.ReasonDeletedOutside, modifyingPoll, "the database is being deleted, and not by Portico; nothing can be changed any more")}
+		return availability{wait: engine.Wait(v1alpha1.ReasonDeletedOutside, modifyingPoll,
+			"the database is being deleted, and not by Portico; nothing can be changed any more")}
 	}
 	for _, b := range brokenStates {
 		if strings.HasPrefix(status, b.status) {
-			return availability{modifiable: b.modify, wait: engine.Blocked(b.reason, "RDS shows the state %s: %s", status, b.advice)}
+			return availability{
+				modifiable: b.modify,
+				wait:       engine.Blocked(b.reason, "RDS shows the state %s: %s", status, b.advice),
+			}
 		}
 	}
 	// The first backup follows the creation and is part of it.
@@ -74,7 +80,8 @@ func waitModifying(status string) error {
 	if status == "" {
 		status = "unknown"
 	}
-	return engine.Wait(camel(status), modifyingPoll, "RDS shows the state %s; Portico goes on when that is over", status)
+	return engine.Wait(camel(status), modifyingPoll, "RDS shows the state %s; Portico goes on when that is over",
+		status)
 }
 
 // camel turns backing-up into BackingUp.

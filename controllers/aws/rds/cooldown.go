@@ -29,7 +29,9 @@ const (
 
 // planStorage compares the settings of the storage. Their change is a call of its own, and the last one: RDS may refuse
 // it for hours, and the other changes must not wait for that.
-func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
+func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) (
+	[]external.Action, error,
+) {
 	all, _ := differences(obj, seen, impatient(obj))
 	_, changes := splitStorage(all)
 	switch {
@@ -66,7 +68,9 @@ func (i *instance) noteStorageChange(obj *v1alpha1.RDSInstance) {
 
 // heldStorage returns the error for a change of the storage that RDS does not accept yet. While the database works, the
 // change can wait.
-func (i *instance) heldStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability, changes []external.Change) error {
+func (i *instance) heldStorage(obj *v1alpha1.RDSInstance, seen *instanceState, now availability,
+	changes []external.Change,
+) error {
 	until := cooldownEnd
 	if at := obj.Status.StorageChangeTime; at != nil && i.now().Before(at.Add(storageCooldown)) {
 		until = at.Add(storageCooldown).UTC().Format("2006-01-02 15:04 UTC") + ", " + cooldownEnd
@@ -75,7 +79,10 @@ func (i *instance) heldStorage(obj *v1alpha1.RDSInstance, seen *instanceState, n
 	case now.wait == nil:
 		return external.Postponed(waitForStorage(changes, optimizingRetry, until))
 	case seen.status() == statusStorageFull:
-		return engine.Wait(v1alpha1.ReasonStorageFull, optimizingRetry, "the storage is full, and the database refuses to work. %s waits: AWS takes no further change of the storage until %s. Portico sends it then by itself; who cannot wait restores the latest snapshot into a new database with more storage", external.Describe(changes), until)
+		return engine.Wait(v1alpha1.ReasonStorageFull, optimizingRetry,
+			"the storage is full, and the database refuses to work. %s waits: AWS takes no further change of the "+
+				"storage until %s. Portico sends it then by itself; who cannot wait restores the latest snapshot "+
+				"into a new database with more storage", external.Describe(changes), until)
 	}
 	return now.wait
 }
@@ -84,7 +91,9 @@ func (i *instance) heldStorage(obj *v1alpha1.RDSInstance, seen *instanceState, n
 const cooldownEnd = "six hours after the last one, or longer if it is still optimizing the storage then"
 
 func waitForStorage(changes []external.Change, poll time.Duration, until string) error {
-	return engine.Wait(v1alpha1.ReasonStorageOptimizing, poll, "the database works. Only %s waits: AWS takes no further change of the storage until %s. Portico sends it then by itself, and nothing has to be done", external.Describe(changes), until)
+	return engine.Wait(v1alpha1.ReasonStorageOptimizing, poll, "the database works. Only %s waits: AWS takes no "+
+		"further change of the storage until %s. Portico sends it then by itself, and nothing has to be done",
+		external.Describe(changes), until)
 }
 
 // refusesStorage reports whether RDS refused a call because of its last change of the storage. There is no error code

@@ -14,14 +14,20 @@ import (
 )
 
 // reconcile runs one pass as the operator does, and returns what was published.
-func reconcile(t *testing.T, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance) (published map[string]string, outcome error) {
+func reconcile(t *testing.T, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance) (
+	published map[string]string, outcome error,
+) {
 	t.Helper()
 	work := external.Reconciler[*v1alpha1.RDSInstance, instanceState]{
 		Kind: kind, Stateful: true, Settling: time.Minute, Now: time.Now,
-		Connect: func(context.Context, *v1alpha1.RDSInstance) (external.Connection[*v1alpha1.RDSInstance, instanceState], error) {
+		Connect: func(context.Context, *v1alpha1.RDSInstance) (
+			external.Connection[*v1alpha1.RDSInstance, instanceState], error,
+		) {
 			return external.Connection[*v1alpha1.RDSInstance, instanceState]{Adapter: adapterOf(f, v)}, nil
 		},
-		Publish: func(_ context.Context, _ *v1alpha1.RDSInstance, details map[string]string) (*v1alpha1.Binding, error) {
+		Publish: func(_ context.Context, _ *v1alpha1.RDSInstance, details map[string]string) (
+			*v1alpha1.Binding, error,
+		) {
 			published = details
 			return &v1alpha1.Binding{Name: "details"}, nil
 		},
@@ -43,7 +49,10 @@ func TestStorageThatRDSDoesNotChangeYetHoldsNothingUp(t *testing.T) {
 	if details["password"] == before || details["password"] != f.password {
 		t.Error("the new password is not published")
 	}
-	for _, part := range []string{"the database works", "allocatedStorage 20 → 50", "six hours after the last one", "nothing has to be done"} {
+	for _, part := range []string{
+		"the database works", "allocatedStorage 20 → 50", "six hours after the last one",
+		"nothing has to be done",
+	} {
 		if err != nil && !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)
 		}
@@ -65,11 +74,13 @@ func TestItIsToldWhenTheStorageCanBeChangedAgain(t *testing.T) {
 	f.optimizing = true
 	obj.Spec.AllocatedStorage, obj.Generation = 60, 3
 	end := obj.Status.StorageChangeTime.Add(6 * time.Hour).UTC().Format("2006-01-02 15:04 UTC")
-	if _, err := reconcile(t, f, v, obj); err == nil || !strings.Contains(err.Error(), "until "+end+", six hours after") {
+	if _, err := reconcile(t, f, v, obj); err == nil ||
+		!strings.Contains(err.Error(), "until "+end+", six hours after") {
 		t.Errorf("%v does not say %s", err, end)
 	}
 	obj.Status.StorageChangeTime.Time = time.Now().Add(-6 * time.Hour)
-	if _, err := reconcile(t, f, v, obj); err == nil || !strings.Contains(err.Error(), "until six hours after the last one") {
+	if _, err := reconcile(t, f, v, obj); err == nil ||
+		!strings.Contains(err.Error(), "until six hours after the last one") {
 		t.Errorf("after the time: %v", err)
 	}
 }
@@ -80,7 +91,8 @@ func TestFullStorageThatCannotGrowYetIsTold(t *testing.T) {
 	f.optimizing, f.db.DBInstanceStatus = true, aws.String("storage-full")
 	obj.Spec.AllocatedStorage, obj.Generation = 50, 2
 	details, err := reconcile(t, f, v, obj)
-	if paused(err) != "StorageFull" || !strings.Contains(err.Error(), "restores the latest snapshot") || details != nil {
+	if paused(err) != "StorageFull" || !strings.Contains(err.Error(), "restores the latest snapshot") ||
+		details != nil {
 		t.Errorf("%v, published %d details", err, len(details))
 	}
 }
@@ -91,7 +103,8 @@ func TestAnotherCallThatWaitsForTheStorageIsNoWrongSpec(t *testing.T) {
 	settled(t, f, v, obj)
 	f.refuse = errOptimizing
 	obj.Spec.BackupRetentionPeriod, obj.Generation = aws.Int32(9), 2
-	if _, err := reconcile(t, f, v, obj); paused(err) != "StorageOptimizing" || strings.Contains(err.Error(), "Change the spec") {
+	if _, err := reconcile(t, f, v, obj); paused(err) != "StorageOptimizing" ||
+		strings.Contains(err.Error(), "Change the spec") {
 		t.Errorf("%v", err)
 	}
 }

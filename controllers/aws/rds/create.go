@@ -19,13 +19,15 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 		return i.restore(obj)
 	}
 	return external.Action{
-		Name: "CreateDBInstance", Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region,
+		Name: "CreateDBInstance", Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " +
+			i.session.Config.Region,
 		Changes:    external.InitialChanges(i.Declared(obj)),
 		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
 			in := i.createInput(obj)
 			if obj.Spec.ManageMasterUserPassword {
-				in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), external.NonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
+				in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true),
+					external.NonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 				_, err := i.svc.CreateDBInstance(ctx, in)
 				if err == nil {
 					obj.Status.PasswordRotation = rotationOf(obj)
@@ -99,16 +101,20 @@ func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceI
 	}
 	return &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)),
-		Engine:               &s.Engine, EngineVersion: external.NonEmpty(s.EngineVersion), AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
-		EngineLifecycleSupport: w.EngineLifecycleSupport, LicenseModel: w.LicenseModel,
-		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName), Port: w.DBPortNumber,
+		Engine:               &s.Engine, EngineVersion: external.NonEmpty(s.EngineVersion),
+		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
+		EngineLifecycleSupport:  w.EngineLifecycleSupport, LicenseModel: w.LicenseModel,
+		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName),
+		Port:             w.DBPortNumber,
 		AllocatedStorage: w.AllocatedStorage, MaxAllocatedStorage: w.MaxAllocatedStorage,
 		StorageType: w.StorageType, Iops: w.Iops, StorageThroughput: w.StorageThroughput,
 		StorageEncrypted: &encrypted, KmsKeyId: external.NonEmpty(s.KMSKeyID),
 		MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
-		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
-		BackupRetentionPeriod: w.BackupRetentionPeriod, PreferredBackupWindow: w.PreferredBackupWindow, PreferredMaintenanceWindow: w.PreferredMaintenanceWindow,
-		EnablePerformanceInsights: w.EnablePerformanceInsights, EnableCloudwatchLogsExports: enabledLogs(w),
+		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds,
+		DBParameterGroupName:  w.DBParameterGroupName,
+		BackupRetentionPeriod: w.BackupRetentionPeriod, PreferredBackupWindow: w.PreferredBackupWindow,
+		PreferredMaintenanceWindow: w.PreferredMaintenanceWindow,
+		EnablePerformanceInsights:  w.EnablePerformanceInsights, EnableCloudwatchLogsExports: enabledLogs(w),
 		DeletionProtection: w.DeletionProtection, CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
 	}
 }

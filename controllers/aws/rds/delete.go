@@ -16,7 +16,8 @@ import (
 
 // unsaveable are the states in which RDS takes no final snapshot.
 var unsaveable = []string{
-	"failed", "incompatible-create", "incompatible-network", "incompatible-restore", "restore-error", "insufficient-capacity",
+	"failed", "incompatible-create", "incompatible-network", "incompatible-restore", "restore-error",
+	"insufficient-capacity",
 	"inaccessible-encryption-credentials",
 }
 
@@ -35,11 +36,15 @@ func (i *instance) Deleting(seen *instanceState) bool { return seen.status() == 
 func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	switch status := seen.status(); {
 	case status == statusDeleting:
-		return engine.Wait(v1alpha1.ReasonDeleting, modifyingPoll, "RDS is deleting the database; %s", snapshotNote(obj))
+		return engine.Wait(v1alpha1.ReasonDeleting, modifyingPoll, "RDS is deleting the database; %s",
+			snapshotNote(obj))
 	case status == statusCreating:
-		return engine.Wait(v1alpha1.ReasonCreating, creatingPoll, "RDS is still creating the database; it is deleted when it is complete")
+		return engine.Wait(v1alpha1.ReasonCreating, creatingPoll, "RDS is still creating the database; it is deleted "+
+			"when it is complete")
 	case slices.Contains(unsaveable, status) && !obj.Spec.SkipFinalSnapshot:
-		return engine.Blocked(v1alpha1.ReasonFinalSnapshotImpossible, "RDS shows the state %s, in which it takes no final snapshot; nothing was deleted. Set skipFinalSnapshot: true to delete the database with its data", status)
+		return engine.Blocked(v1alpha1.ReasonFinalSnapshotImpossible, "RDS shows the state %s, in which it takes no "+
+			"final snapshot; nothing was deleted. Set skipFinalSnapshot: true to delete the database with its data",
+			status)
 	}
 	if err := i.prepare(ctx, obj, seen); err != nil {
 		return err
@@ -51,7 +56,8 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	before := obj.Status.FinalSnapshotIdentifier
 	obj.Status.FinalSnapshotIdentifier = ""
 	if !obj.Spec.SkipFinalSnapshot {
-		in.FinalDBSnapshotIdentifier = aws.String(v1alpha1.FinalSnapshotName(obj.Spec.FinalSnapshotIdentifier, seen.identifier(), obj.UID))
+		in.FinalDBSnapshotIdentifier = aws.String(
+			v1alpha1.FinalSnapshotName(obj.Spec.FinalSnapshotIdentifier, seen.identifier(), obj.UID))
 		obj.Status.FinalSnapshotIdentifier = *in.FinalDBSnapshotIdentifier
 	}
 	_, err := i.svc.DeleteDBInstance(ctx, in)
@@ -63,7 +69,9 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 		obj.Status.FinalSnapshotIdentifier = "" // without a response the deletion may have begun
 	}
 	if cloud.HasCode(err, "DBSnapshotAlreadyExists") {
-		return engine.Blocked(v1alpha1.ReasonFinalSnapshotExists, "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
+		return engine.Blocked(v1alpha1.ReasonFinalSnapshotExists, "a snapshot named %s exists already; nothing was "+
+			"deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS",
+			*in.FinalDBSnapshotIdentifier)
 	}
 	return explain(err)
 }
@@ -78,7 +86,8 @@ func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen 
 	in := &input{DBInstanceIdentifier: aws.String(seen.identifier())}
 	protected := aws.ToBool(seen.db.DeletionProtection)
 	if p := obj.Spec.DeletionProtection; protected && (p == nil || *p) {
-		return engine.Blocked(v1alpha1.ReasonDeletionProtected, "the database is protected against deletion; nothing was deleted. Set deletionProtection: false to have it deleted")
+		return engine.Blocked(v1alpha1.ReasonDeletionProtected, "the database is protected against deletion; nothing "+
+			"was deleted. Set deletionProtection: false to have it deleted")
 	}
 	if protected {
 		in.DeletionProtection = aws.Bool(false)
@@ -91,7 +100,9 @@ func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen 
 		return nil
 	}
 	if seen.status() == "stopped" {
-		return engine.Blocked(v1alpha1.ReasonStopped, "the database was stopped outside Portico, and RDS changes nothing of a stopped one: its deletion protection or the tags of its snapshots must change first; nothing was deleted. Start it in AWS")
+		return engine.Blocked(v1alpha1.ReasonStopped, "the database was stopped outside Portico, and RDS changes "+
+			"nothing of a stopped one: its deletion protection or the tags of its snapshots must change first; "+
+			"nothing was deleted. Start it in AWS")
 	}
 	_, err := i.svc.ModifyDBInstance(ctx, in)
 	return explain(err)

@@ -63,10 +63,12 @@ func TestDeletionKeepsTheData(t *testing.T) {
 		if (f.db == nil) != row.deleted {
 			t.Errorf("%s: deleted %v", name, f.db == nil)
 		}
-		if row.deleted && !strings.HasPrefix(obj.Status.FinalSnapshotIdentifier, row.kept) || (row.kept == "" && len(f.snapshots) > 0 && row.deleted) {
+		if row.deleted && !strings.HasPrefix(obj.Status.FinalSnapshotIdentifier, row.kept) ||
+			(row.kept == "" && len(f.snapshots) > 0 && row.deleted) {
 			t.Errorf("%s: kept as %q", name, obj.Status.FinalSnapshotIdentifier)
 		}
-		if row.kept != "" && tagMap(f.snapshots[obj.Status.FinalSnapshotIdentifier].TagList)["portico.dev/name"] != "ledger" {
+		if row.kept != "" && tagMap(
+			f.snapshots[obj.Status.FinalSnapshotIdentifier].TagList)["portico.dev/name"] != "ledger" {
 			t.Errorf("%s: the snapshot has no tags", name)
 		}
 	}
@@ -89,7 +91,8 @@ func TestDeletionTellsWhereTheDataIs(t *testing.T) {
 	}
 	writes := f.writes
 	err := a.remove(t.Context(), obj, observe(t, a, obj))
-	if paused(err) != "Deleting" || !strings.Contains(err.Error(), obj.Status.FinalSnapshotIdentifier) || f.writes != writes {
+	if paused(err) != "Deleting" || !strings.Contains(err.Error(), obj.Status.FinalSnapshotIdentifier) ||
+		f.writes != writes {
 		t.Errorf("%v, %d writes", err, f.writes-writes)
 	}
 }
@@ -150,7 +153,8 @@ func TestOnlySnapshotsOfTheNamespaceAreRestored(t *testing.T) {
 		if row.change != nil {
 			row.change(s)
 		}
-		if _, _, err := pass(t, f, &fakeVault{}, object(restored)); paused(err) != row.paused || (f.db == nil) != (row.paused != "") {
+		if _, _, err := pass(t, f, &fakeVault{}, object(restored)); paused(err) != row.paused ||
+			(f.db == nil) != (row.paused != "") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -166,7 +170,8 @@ func TestARestoredDatabaseIsBroughtInLine(t *testing.T) {
 	})
 	f.snapshot("farewell", adapterOf(f, v).session.Tags(obj, nil))
 	d := settled(t, f, v, obj)
-	if *f.db.AllocatedStorage != 50 || *f.db.BackupRetentionPeriod != 9 || f.password == "of the snapshot" || d["password"] != f.password {
+	if *f.db.AllocatedStorage != 50 || *f.db.BackupRetentionPeriod != 9 || f.password == "of the snapshot" ||
+		d["password"] != f.password {
 		t.Errorf("%d GiB, %d days", *f.db.AllocatedStorage, *f.db.BackupRetentionPeriod)
 	}
 	if d["username"] != "then" || d["database"] != "ledger" {
@@ -176,14 +181,17 @@ func TestARestoredDatabaseIsBroughtInLine(t *testing.T) {
 
 func TestBindings(t *testing.T) {
 	for engineName, want := range map[string]string{
-		"postgres": "postgresql://owner:PW@db.example.com:5432/ledger", "mysql": "mysql://owner:PW@db.example.com:3306/ledger",
-		"mariadb": "mysql://owner:PW@db.example.com:3306/ledger", "oracle-se2": "oracle://owner:PW@db.example.com:1521/ledger",
+		"postgres":     "postgresql://owner:PW@db.example.com:5432/ledger",
+		"mysql":        "mysql://owner:PW@db.example.com:3306/ledger",
+		"mariadb":      "mysql://owner:PW@db.example.com:3306/ledger",
+		"oracle-se2":   "oracle://owner:PW@db.example.com:1521/ledger",
 		"sqlserver-ex": "sqlserver://owner:PW@db.example.com:1433?database=ledger",
 	} {
 		f, v := &fakeRDS{}, &fakeVault{}
 		obj := object(fromSecret, func(i *v1alpha1.RDSInstance) { i.Spec.Engine, i.Spec.DBName = engineName, "ledger" })
 		d := settled(t, f, v, obj, given("p:w?#%-1234"))
-		if d["uri"] != strings.Replace(want, "PW", "p%3Aw%3F%23%25-1234", 1) || d["type"] != family(engineName) || d["password"] != "p:w?#%-1234" {
+		if d["uri"] != strings.Replace(want, "PW", "p%3Aw%3F%23%25-1234", 1) || d["type"] != family(engineName) ||
+			d["password"] != "p:w?#%-1234" {
 			t.Errorf("%s: %v", engineName, d)
 		}
 	}
@@ -201,7 +209,8 @@ func TestAnInstanceMadeInTheMeantimeIsLeftToTheNextLook(t *testing.T) {
 	}
 	settled(t, f, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) { i.Namespace = "payments" }))
 	f.tags = map[string]string{"made-by": "hand"}
-	if err := actions[0].Do(t.Context()); err != nil || a.Owner(obj, observe(t, a, obj)) != external.Foreign || v.kept["password"] != "" {
+	if err := actions[0].Do(t.Context()); err != nil || a.Owner(obj, observe(t, a, obj)) != external.Foreign ||
+		v.kept["password"] != "" {
 		t.Errorf("%v, record with a password: %v", err, v.kept["password"] != "")
 	}
 }

@@ -41,7 +41,9 @@ func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Foun
 	return append(kept, saved...), err
 }
 
-func keptDatabases(ctx context.Context, s *cloud.Session, found map[string]deleted.Found) (all []operatorapi.Deleted, err error) {
+func keptDatabases(ctx context.Context, s *cloud.Session, found map[string]deleted.Found) (
+	all []operatorapi.Deleted, err error,
+) {
 	seen, err := serviceFor(s).readMany(ctx, slices.Sorted(maps.Keys(found)))
 	if err != nil {
 		return nil, err
@@ -65,11 +67,15 @@ func keptDatabases(ctx context.Context, s *cloud.Session, found map[string]delet
 
 // savedDatabases returns snapshots that exist until somebody deletes them, with the fields of a new database that
 // starts from one.
-func savedDatabases(ctx context.Context, s *cloud.Session, found map[string]deleted.Found) (all []operatorapi.Deleted, err error) {
+func savedDatabases(ctx context.Context, s *cloud.Session, found map[string]deleted.Found) (
+	all []operatorapi.Deleted, err error,
+) {
 	if len(found) == 0 {
 		return nil, nil
 	}
-	pages := rds.NewDescribeDBSnapshotsPaginator(serviceFor(s).api, &rds.DescribeDBSnapshotsInput{SnapshotType: aws.String("manual"), MaxRecords: aws.Int32(page)})
+	pages := rds.NewDescribeDBSnapshotsPaginator(serviceFor(s).api, &rds.DescribeDBSnapshotsInput{
+		SnapshotType: aws.String("manual"), MaxRecords: aws.Int32(page),
+	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -96,7 +102,8 @@ func savedDatabase(f deleted.Found, snapshot *rdstypes.DBSnapshot) operatorapi.D
 
 func requestOf(engine, user *string, storage *int32) map[string]string {
 	return map[string]string{
-		engineField: aws.ToString(engine), "masterUsername": aws.ToString(user), "allocatedStorage": strconv.Itoa(int(aws.ToInt32(storage))),
+		engineField: aws.ToString(engine), "masterUsername": aws.ToString(user), "allocatedStorage": strconv.Itoa(
+			int(aws.ToInt32(storage))),
 	}
 }
 

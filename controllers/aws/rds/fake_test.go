@@ -69,7 +69,9 @@ func (f *fakeRDS) is(identifier *string) bool {
 	return f.db != nil && strings.EqualFold(aws.ToString(identifier), *f.db.DBInstanceIdentifier)
 }
 
-func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInstancesInput, _ ...opt) (*rds.DescribeDBInstancesOutput, error) {
+func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInstancesInput, _ ...opt) (
+	*rds.DescribeDBInstancesOutput, error,
+) {
 	f.calls = append(f.calls, "DescribeDBInstances")
 	out := &rds.DescribeDBInstancesOutput{}
 	if f.fail != nil {
@@ -78,7 +80,8 @@ func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInsta
 	if in.DBInstanceIdentifier != nil && !f.is(in.DBInstanceIdentifier) {
 		return nil, errNoInstance
 	}
-	filtered := len(in.Filters) > 0 && (f.absent || f.db == nil || !slices.Contains(in.Filters[0].Values, *f.db.DBInstanceIdentifier))
+	filtered := len(in.Filters) > 0 &&
+		(f.absent || f.db == nil || !slices.Contains(in.Filters[0].Values, *f.db.DBInstanceIdentifier))
 	if f.db == nil || filtered {
 		return out, nil
 	}
@@ -94,7 +97,9 @@ func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInsta
 	return out, nil
 }
 
-func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceInput, _ ...opt) (*rds.CreateDBInstanceOutput, error) {
+func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceInput, _ ...opt) (
+	*rds.CreateDBInstanceOutput, error,
+) {
 	out := &rds.CreateDBInstanceOutput{}
 	return out, f.write("CreateDBInstance", func() error {
 		if f.db != nil {
@@ -111,19 +116,27 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 		}
 		f.tags, f.password = tagMap(in.Tags), aws.ToString(in.MasterUserPassword)
 		f.db = &rdstypes.DBInstance{
-			DBInstanceIdentifier: aws.String(strings.ToLower(*in.DBInstanceIdentifier)), Engine: in.Engine, EngineVersion: &version,
-			DBInstanceArn:    aws.String("arn:aws:rds:" + region + ":" + account + ":db:" + strings.ToLower(*in.DBInstanceIdentifier)),
-			DBInstanceStatus: aws.String("available"), DBInstanceClass: in.DBInstanceClass, AllocatedStorage: in.AllocatedStorage,
+			DBInstanceIdentifier: aws.String(strings.ToLower(*in.DBInstanceIdentifier)), Engine: in.Engine,
+			EngineVersion: &version,
+			DBInstanceArn: aws.String("arn:aws:rds:" + region + ":" + account + ":db:" +
+				strings.ToLower(*in.DBInstanceIdentifier)),
+			DBInstanceStatus: aws.String("available"), DBInstanceClass: in.DBInstanceClass,
+			AllocatedStorage:    in.AllocatedStorage,
 			MaxAllocatedStorage: in.MaxAllocatedStorage, MasterUsername: in.MasterUsername, DBName: in.DBName,
 			StorageType: or(in.StorageType, "gp3"), Iops: or(in.Iops, 3000), StorageThroughput: in.StorageThroughput,
 			StorageEncrypted: in.StorageEncrypted, KmsKeyId: in.KmsKeyId, MultiAZ: or(in.MultiAZ, false),
-			PubliclyAccessible: or(in.PubliclyAccessible, true), AutoMinorVersionUpgrade: or(in.AutoMinorVersionUpgrade, true),
-			BackupRetentionPeriod: or(in.BackupRetentionPeriod, 1), PreferredBackupWindow: or(in.PreferredBackupWindow, "04:00-04:30"),
-			PreferredMaintenanceWindow: or(in.PreferredMaintenanceWindow, "tue:05:00-tue:05:30"),
-			PerformanceInsightsEnabled: or(in.EnablePerformanceInsights, false), EnabledCloudwatchLogsExports: in.EnableCloudwatchLogsExports,
-			DeletionProtection: or(in.DeletionProtection, false), CopyTagsToSnapshot: in.CopyTagsToSnapshot,
+			PubliclyAccessible:           or(in.PubliclyAccessible, true),
+			AutoMinorVersionUpgrade:      or(in.AutoMinorVersionUpgrade, true),
+			BackupRetentionPeriod:        or(in.BackupRetentionPeriod, 1),
+			PreferredBackupWindow:        or(in.PreferredBackupWindow, "04:00-04:30"),
+			PreferredMaintenanceWindow:   or(in.PreferredMaintenanceWindow, "tue:05:00-tue:05:30"),
+			PerformanceInsightsEnabled:   or(in.EnablePerformanceInsights, false),
+			EnabledCloudwatchLogsExports: in.EnableCloudwatchLogsExports,
+			DeletionProtection:           or(in.DeletionProtection, false), CopyTagsToSnapshot: in.CopyTagsToSnapshot,
 			EngineLifecycleSupport: in.EngineLifecycleSupport, LicenseModel: or(in.LicenseModel, f.license),
-			Endpoint: &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
+			Endpoint: &rdstypes.Endpoint{
+				Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine)),
+			},
 		}
 		if aws.ToBool(in.ManageMasterUserPassword) {
 			f.managed(true)
@@ -159,19 +172,27 @@ func orList(v []string, otherwise string) []string {
 func (f *fakeRDS) managed(on bool) {
 	f.db.MasterUserSecret = nil
 	if on {
-		f.db.MasterUserSecret, f.password = &rdstypes.MasterUserSecret{SecretArn: aws.String("arn:aws:secretsmanager:::secret:rds!db-1")}, "AWS's"
+		f.db.MasterUserSecret, f.password = &rdstypes.MasterUserSecret{
+			SecretArn: aws.String("arn:aws:secretsmanager:::secret:rds!db-1"),
+		}, "AWS's"
 	}
 }
 
 func (f *fakeRDS) groups(ids []string, parameters *string) {
 	f.db.VpcSecurityGroups = nil
 	for _, id := range ids {
-		f.db.VpcSecurityGroups = append(f.db.VpcSecurityGroups, rdstypes.VpcSecurityGroupMembership{VpcSecurityGroupId: &id, Status: aws.String("active")})
+		f.db.VpcSecurityGroups = append(f.db.VpcSecurityGroups, rdstypes.VpcSecurityGroupMembership{
+			VpcSecurityGroupId: &id, Status: aws.String("active"),
+		})
 	}
-	f.db.DBParameterGroups = []rdstypes.DBParameterGroupStatus{{DBParameterGroupName: parameters, ParameterApplyStatus: aws.String("in-sync")}}
+	f.db.DBParameterGroups = []rdstypes.DBParameterGroupStatus{
+		{DBParameterGroupName: parameters, ParameterApplyStatus: aws.String("in-sync")},
+	}
 }
 
-func (f *fakeRDS) DeleteDBInstance(_ context.Context, in *rds.DeleteDBInstanceInput, _ ...opt) (*rds.DeleteDBInstanceOutput, error) {
+func (f *fakeRDS) DeleteDBInstance(_ context.Context, in *rds.DeleteDBInstanceInput, _ ...opt) (
+	*rds.DeleteDBInstanceOutput, error,
+) {
 	return &rds.DeleteDBInstanceOutput{}, f.write("DeleteDBInstance", func() error {
 		name := aws.ToString(in.FinalDBSnapshotIdentifier)
 		switch {
@@ -204,14 +225,17 @@ func (f *fakeRDS) snapshot(name string, tags map[string]string) *rdstypes.DBSnap
 		f.snapshots = map[string]*rdstypes.DBSnapshot{}
 	}
 	s := &rdstypes.DBSnapshot{
-		DBSnapshotIdentifier: &name, DBSnapshotArn: aws.String("arn:aws:rds:" + region + ":" + account + ":snapshot:" + name),
+		DBSnapshotIdentifier: &name, DBSnapshotArn: aws.String("arn:aws:rds:" + region + ":" + account + ":snapshot:" +
+			name),
 		Status: aws.String("available"), Engine: aws.String("postgres"), TagList: tagList(tags),
 	}
 	f.snapshots[name] = s
 	return s
 }
 
-func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnapshotsInput, _ ...opt) (*rds.DescribeDBSnapshotsOutput, error) {
+func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnapshotsInput, _ ...opt) (
+	*rds.DescribeDBSnapshotsOutput, error,
+) {
 	f.calls = append(f.calls, "DescribeDBSnapshots")
 	s := f.snapshots[*in.DBSnapshotIdentifier]
 	if s == nil {
@@ -224,7 +248,9 @@ func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnaps
 	return &rds.DescribeDBSnapshotsOutput{DBSnapshots: []rdstypes.DBSnapshot{shown}}, nil
 }
 
-func (f *fakeRDS) ListTagsForResource(_ context.Context, in *rds.ListTagsForResourceInput, _ ...opt) (*rds.ListTagsForResourceOutput, error) {
+func (f *fakeRDS) ListTagsForResource(_ context.Context, in *rds.ListTagsForResourceInput, _ ...opt) (
+	*rds.ListTagsForResourceOutput, error,
+) {
 	f.calls = append(f.calls, "ListTagsForResource")
 	if f.failTags != nil {
 		return nil, f.failTags
@@ -240,24 +266,34 @@ func (f *fakeRDS) ListTagsForResource(_ context.Context, in *rds.ListTagsForReso
 	return &rds.ListTagsForResourceOutput{TagList: tagList(f.tags)}, nil
 }
 
-func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.RestoreDBInstanceFromDBSnapshotInput, _ ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error) {
+func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.RestoreDBInstanceFromDBSnapshotInput,
+	_ ...opt,
+) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error) {
 	engineName := f.snapshots[*in.DBSnapshotIdentifier].Engine
 	if aws.ToBool(in.ManageMasterUserPassword) && family(*engineName) != "oracle" {
 		return nil, code("InvalidParameterCombination")
 	}
 	_, err := f.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: engineName, DBInstanceClass: in.DBInstanceClass,
-		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"), MasterUserPassword: aws.String("of the snapshot"),
-		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, EngineLifecycleSupport: in.EngineLifecycleSupport, LicenseModel: in.LicenseModel, StorageEncrypted: aws.Bool(true),
+		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"),
+		MasterUserPassword: aws.String("of the snapshot"),
+		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags,
+		EngineLifecycleSupport: in.EngineLifecycleSupport, LicenseModel: in.LicenseModel,
+		StorageEncrypted: aws.Bool(true),
 	})
 	return &rds.RestoreDBInstanceFromDBSnapshotOutput{}, err
 }
 
-func (f *fakeRDS) AddTagsToResource(_ context.Context, in *rds.AddTagsToResourceInput, _ ...opt) (*rds.AddTagsToResourceOutput, error) {
-	return &rds.AddTagsToResourceOutput{}, f.write("AddTagsToResource", func() error { maps.Copy(f.tags, tagMap(in.Tags)); return nil })
+func (f *fakeRDS) AddTagsToResource(_ context.Context, in *rds.AddTagsToResourceInput, _ ...opt) (
+	*rds.AddTagsToResourceOutput, error,
+) {
+	return &rds.AddTagsToResourceOutput{},
+		f.write("AddTagsToResource", func() error { maps.Copy(f.tags, tagMap(in.Tags)); return nil })
 }
 
-func (f *fakeRDS) RemoveTagsFromResource(_ context.Context, in *rds.RemoveTagsFromResourceInput, _ ...opt) (*rds.RemoveTagsFromResourceOutput, error) {
+func (f *fakeRDS) RemoveTagsFromResource(_ context.Context, in *rds.RemoveTagsFromResourceInput, _ ...opt) (
+	*rds.RemoveTagsFromResourceOutput, error,
+) {
 	return &rds.RemoveTagsFromResourceOutput{}, f.write("RemoveTagsFromResource", func() error {
 		maps.DeleteFunc(f.tags, func(key, _ string) bool { return slices.Contains(in.TagKeys, key) })
 		return nil

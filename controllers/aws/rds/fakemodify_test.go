@@ -13,7 +13,9 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceInput, _ ...opt) (*rds.ModifyDBInstanceOutput, error) {
+func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceInput, _ ...opt) (
+	*rds.ModifyDBInstanceOutput, error,
+) {
 	return &rds.ModifyDBInstanceOutput{}, f.write("ModifyDBInstance", func() error {
 		if !f.is(in.DBInstanceIdentifier) {
 			return errNoInstance
@@ -43,8 +45,9 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 // errOptimizing is RDS's error for a change of the storage within six hours of the last one, even while the instance is
 // available.
 var errOptimizing = &smithy.GenericAPIError{
-	Code:    "InvalidParameterCombination",
-	Message: "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.",
+	Code: "InvalidParameterCombination",
+	Message: "You can't currently modify the storage of this DB instance because the previous storage change is " +
+		"being optimized.",
 }
 
 func changesStorage(in *rds.ModifyDBInstanceInput) bool {
@@ -95,7 +98,10 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 		f.password += "+"
 	}
 	if c := in.CloudwatchLogsExportConfiguration; c != nil {
-		f.db.EnabledCloudwatchLogsExports = slices.DeleteFunc(slices.Concat(f.db.EnabledCloudwatchLogsExports, c.EnableLogTypes), func(n string) bool { return slices.Contains(c.DisableLogTypes, n) })
+		f.db.EnabledCloudwatchLogsExports = slices.DeleteFunc(
+			slices.Concat(f.db.EnabledCloudwatchLogsExports, c.EnableLogTypes), func(n string) bool {
+				return slices.Contains(c.DisableLogTypes, n)
+			})
 	}
 	ids := external.SplitSet(groups(f.db))
 	if in.VpcSecurityGroupIds != nil {

@@ -33,7 +33,8 @@ func passwordProblem(engineName, password string) string {
 	case strings.HasSuffix(password, "\n"):
 		return "it ends with a line break"
 	case strings.ContainsAny(password, bad):
-		return "it contains one of the characters that RDS does not take: " + strings.Join(strings.Split(bad, ""), " ") + "(space)"
+		return "it contains one of the characters that RDS does not take: " +
+			strings.Join(strings.Split(bad, ""), " ") + "(space)"
 	case strings.ContainsFunc(password, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }):
 		return "it contains something other than printable ASCII characters"
 	case len(password) < shortest || len(password) > longest(engineName):

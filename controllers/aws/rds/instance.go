@@ -41,7 +41,8 @@ const longestIdentifier = 63
 // identifier returns the identifier of obj's instance in RDS. A generated one begins with a letter and has no two
 // hyphens in a row, as RDS requires.
 func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
-	if name := cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.DBInstanceIdentifier), strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
+	if name := cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.DBInstanceIdentifier),
+		strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
 		return name
 	}
 	return generatedIdentifier(i.session.Identity, obj)
@@ -96,12 +97,14 @@ func (i *instance) Remark(obj *v1alpha1.RDSInstance, seen *instanceState) string
 	if marks == nil {
 		return ""
 	}
-	return i.session.Command(rds.ServiceID, "rds", "add-tags-to-resource", "--resource-name", seen.arn(), "--tags", cloud.TagText(marks))
+	return i.session.Command(rds.ServiceID, "rds", "add-tags-to-resource", "--resource-name", seen.arn(), "--tags",
+		cloud.TagText(marks))
 }
 
 // Declared lists the spec paths in use.
 func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
-	paths := append(external.DeclaredPaths(fields(obj.Spec.Engine, false), obj), i.session.TagPaths(obj, obj.Spec.Tags)...)
+	paths := append(external.DeclaredPaths(fields(obj.Spec.Engine, false), obj),
+		i.session.TagPaths(obj, obj.Spec.Tags)...)
 	if obj.Spec.EngineVersion != "" {
 		paths = append(paths, versionPath)
 	}
@@ -170,7 +173,9 @@ func checkImmutable(obj *v1alpha1.RDSInstance, seen *instanceState) error {
 		{"dbSubnetGroupName", s.DBSubnetGroupName, subnets, s.DBSubnetGroupName != ""},
 	} {
 		if fixed.declared && fixed.have != "" && !strings.EqualFold(fixed.want, fixed.have) {
-			return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the database that is there differs in what RDS cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or under another dbInstanceIdentifier", fixed.path, fixed.have, fixed.want)
+			return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the database that is there differs in what RDS "+
+				"cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or under another "+
+				"dbInstanceIdentifier", fixed.path, fixed.have, fixed.want)
 		}
 	}
 	return nil
@@ -181,7 +186,8 @@ func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []ex
 	return i.session.PlanTags(obj, obj.Spec.Tags, seen.tags).Actions(cloud.TagCalls{
 		SetName: "AddTagsToResource", RemoveName: "RemoveTagsFromResource",
 		Set: func(ctx context.Context, tags map[string]string) error {
-			_, err := i.svc.AddTagsToResource(ctx, &rds.AddTagsToResourceInput{ResourceName: aws.String(seen.arn()), Tags: tagList(tags)})
+			_, err := i.svc.AddTagsToResource(
+				ctx, &rds.AddTagsToResourceInput{ResourceName: aws.String(seen.arn()), Tags: tagList(tags)})
 			return explain(err)
 		},
 		Remove: func(ctx context.Context, keys []string) error { return i.untag(ctx, seen, keys) },
@@ -189,7 +195,8 @@ func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []ex
 }
 
 func (i *instance) untag(ctx context.Context, seen *instanceState, keys []string) error {
-	_, err := i.svc.RemoveTagsFromResource(ctx, &rds.RemoveTagsFromResourceInput{ResourceName: aws.String(seen.arn()), TagKeys: keys})
+	_, err := i.svc.RemoveTagsFromResource(
+		ctx, &rds.RemoveTagsFromResourceInput{ResourceName: aws.String(seen.arn()), TagKeys: keys})
 	return explain(err)
 }
 
@@ -200,14 +207,22 @@ func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *in
 
 // explain explains errors that only RDS has, and all others as cloud.Explain does.
 func explain(err error) error {
-	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the identity of the AWS account does not have the right to create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")
+	if api, ok := errors.AsType[smithy.APIError](err); ok &&
+		strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "RDS needs the service-linked role AWSServiceRoleForRDS, "+
+			"which this account does not have yet, and the identity of the AWS account does not have the right to "+
+			"create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to "+
+			"create the role; Portico tries again by itself, at least every 5 minutes")
 	}
 	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
-		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 minutes")
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now; choose "+
+			"another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 "+
+			"minutes")
 	}
 	if refusesStorage(err) {
-		return engine.Wait(v1alpha1.ReasonStorageOptimizing, optimizingRetry, "RDS does not take the change yet: AWS takes no further change of the storage until %s. Portico sends it then by itself, and nothing has to be done", cooldownEnd)
+		return engine.Wait(v1alpha1.ReasonStorageOptimizing, optimizingRetry,
+			"RDS does not take the change yet: AWS takes no further change of the storage until %s. Portico sends it "+
+				"then by itself, and nothing has to be done", cooldownEnd)
 	}
 	return cloud.Explain(err)
 }

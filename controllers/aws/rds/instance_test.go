@@ -73,12 +73,15 @@ func object(change ...func(*v1alpha1.RDSInstance)) *v1alpha1.RDSInstance {
 // full declares everything that can be declared together.
 func full(i *v1alpha1.RDSInstance) {
 	s := &i.Spec
-	s.DBInstanceIdentifier, s.EngineVersion, s.AllowMajorVersionUpgrade, s.AutoMinorVersionUpgrade = "Ledger-1", "16", true, aws.Bool(false)
+	s.DBInstanceIdentifier, s.EngineVersion, s.AllowMajorVersionUpgrade, s.AutoMinorVersionUpgrade = "Ledger-1", "16",
+		true, aws.Bool(false)
 	s.EngineLifecycleSupport, s.LicenseModel = "open-source-rds-extended-support", "bring-your-own-license"
-	s.MaxAllocatedStorage, s.StorageType, s.IOPS, s.StorageThroughput = aws.Int32(100), "gp3", aws.Int32(4000), aws.Int32(250)
+	s.MaxAllocatedStorage, s.StorageType, s.IOPS, s.StorageThroughput = aws.Int32(100), "gp3", aws.Int32(4000),
+		aws.Int32(250)
 	s.DBName, s.Port, s.MultiAZ, s.PubliclyAccessible = "ledger", aws.Int32(6432), aws.Bool(true), aws.Bool(false)
 	s.DBParameterGroupName, s.VPCSecurityGroupIDs = "Ours", []string{"sg-2", "sg-1"}
-	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), "02:00-02:30", "Sun:03:00-Sun:03:30"
+	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), "02:00-02:30",
+		"Sun:03:00-Sun:03:30"
 	s.PerformanceInsightsEnabled, s.EnabledCloudwatchLogsExports = aws.Bool(true), []string{"postgresql"}
 	s.Tags = v1alpha1.Tags{"team": "payments"}
 }
@@ -130,13 +133,16 @@ func TestAMinimalDatabaseIsSafe(t *testing.T) {
 	if !*f.db.StorageEncrypted || *f.db.PubliclyAccessible || !*f.db.CopyTagsToSnapshot {
 		t.Errorf("encrypted %v, public %v", *f.db.StorageEncrypted, *f.db.PubliclyAccessible)
 	}
-	if want := []string{"DescribeDBInstances", "CreateDBInstance", "DescribeDBInstances"}; !slices.Equal(f.calls, want) {
+	if want := []string{"DescribeDBInstances", "CreateDBInstance", "DescribeDBInstances"}; !slices.Equal(
+		f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
-	if details["password"] != f.password || details["password"] != v.kept["password"] || v.kept["next"] != "" || len(f.password) != generates {
+	if details["password"] != f.password || details["password"] != v.kept["password"] || v.kept["next"] != "" ||
+		len(f.password) != generates {
 		t.Error("the binding, the record and RDS do not hold the same password")
 	}
-	if name := obj.Status.DBInstanceIdentifier; !strings.HasPrefix(name, "payments-ledger-") || obj.Status.Endpoint == "" {
+	if name := obj.Status.DBInstanceIdentifier; !strings.HasPrefix(name, "payments-ledger-") ||
+		obj.Status.Endpoint == "" {
 		t.Errorf("status %+v", obj.Status)
 	}
 }
@@ -147,7 +153,8 @@ func TestGeneratedIdentifiersAreWhatRDSTakes(t *testing.T) {
 	} {
 		obj := object(func(i *v1alpha1.RDSInstance) { i.Namespace, i.Name = row.namespace, row.name })
 		name := adapterOf(&fakeRDS{}, &fakeVault{}).identifier(obj)
-		if len(name) > longestIdentifier || strings.Contains(name, "--") || strings.HasSuffix(name, "-") || name[0] < 'a' || name[0] > 'z' {
+		if len(name) > longestIdentifier || strings.Contains(name, "--") || strings.HasSuffix(name, "-") ||
+			name[0] < 'a' || name[0] > 'z' {
 			t.Errorf("%s/%s: %q", row.namespace, row.name, name)
 		}
 	}
@@ -163,7 +170,8 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	settled(t, f, v, obj)
 	got := []string{
 		external.FormatInt(f.db.Endpoint.Port), formatBool(f.db.MultiAZ), formatBool(f.db.AutoMinorVersionUpgrade),
-		formatBool(f.db.PerformanceInsightsEnabled), external.JoinSet(f.db.EnabledCloudwatchLogsExports), external.FormatInt(f.db.MaxAllocatedStorage), f.tags["team"],
+		formatBool(f.db.PerformanceInsightsEnabled), external.JoinSet(f.db.EnabledCloudwatchLogsExports),
+		external.FormatInt(f.db.MaxAllocatedStorage), f.tags["team"],
 	}
 	if want := []string{"5432", "false", "true", "false", "", "", ""}; !slices.Equal(got, want) {
 		t.Errorf("after the removal %q, want AWS's defaults %q", got, want)
@@ -171,7 +179,8 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	if groups(f.db) != "sg-1, sg-2" || *f.db.PreferredBackupWindow != "02:00-02:30" {
 		t.Error("what has no default of AWS's did not stay")
 	}
-	if days := external.FormatInt(f.db.BackupRetentionPeriod); days != external.FormatInt(object(full).Spec.BackupRetentionPeriod) {
+	if days := external.FormatInt(f.db.BackupRetentionPeriod); days != external.FormatInt(
+		object(full).Spec.BackupRetentionPeriod) {
 		t.Errorf("the removal left recovery points of %s days only", days)
 	}
 	f.drift("port") // no longer managed
@@ -200,7 +209,9 @@ func TestLooksAreRoutineOrLive(t *testing.T) {
 // paged is RDS with a second instance, on another page.
 type paged struct{ *fakeRDS }
 
-func (p paged) DescribeDBInstances(ctx context.Context, in *rds.DescribeDBInstancesInput, opts ...opt) (*rds.DescribeDBInstancesOutput, error) {
+func (p paged) DescribeDBInstances(ctx context.Context, in *rds.DescribeDBInstancesInput, opts ...opt) (
+	*rds.DescribeDBInstancesOutput, error,
+) {
 	if in.Marker == nil {
 		out, err := p.fakeRDS.DescribeDBInstances(ctx, in, opts...)
 		if err == nil {
@@ -219,7 +230,8 @@ func TestAListingIsCompleteOrForgotten(t *testing.T) {
 	s := newService(paged{f}, 0)
 	arns, err := s.list(t.Context(), listing)
 	slices.Sort(arns)
-	if _, ok := listing.Get(engine.WithRoutine(t.Context(), true), obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
+	if _, ok := listing.Get(engine.WithRoutine(t.Context(), true), obj.Status.ARN); err != nil || !ok ||
+		!slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
 		t.Errorf("listed %v, %v", arns, err)
 	}
 	f.refuse = code("Throttling")
@@ -237,7 +249,8 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 		"CreateDBInstance": {"rds:CreateDBInstance", "rds:AddTagsToResource"},
 		"DeleteDBInstance": {"rds:DeleteDBInstance", "rds:CreateDBSnapshot"},
 		"": {
-			"iam:CreateServiceLinkedRole", "tag:GetResources", "rds:DescribeDBEngineVersions", "rds:DescribeOrderableDBInstanceOptions",
+			"iam:CreateServiceLinkedRole", "tag:GetResources", "rds:DescribeDBEngineVersions",
+			"rds:DescribeOrderableDBInstanceOptions",
 			"rds:DescribeDBSubnetGroups", "rds:DescribeDBParameterGroups", "ec2:DescribeSecurityGroups",
 			"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret",
 			"kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey",
@@ -249,7 +262,8 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	f, v := &fakeRDS{}, &fakeVault{}
 	obj := object(full, func(i *v1alpha1.RDSInstance) {
-		i.Spec.DBSubnetGroupName, i.Spec.KMSKeyID, i.Spec.MasterUserSecretKmsKeyID = "ours", "alias/disk", "alias/secret"
+		i.Spec.DBSubnetGroupName, i.Spec.KMSKeyID, i.Spec.MasterUserSecretKmsKeyID = "ours", "alias/disk",
+			"alias/secret"
 	})
 	want := []external.Reference{
 		{Kind: reference.SecurityGroup, Name: "sg-2"},
@@ -269,7 +283,9 @@ func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	}
 	obj.Spec.RestoreFrom, obj.Spec.DBSubnetGroupName = nil, ""
 	settled(t, f, v, obj)
-	obj.Spec.VPCSecurityGroupIDs, obj.Spec.ManageMasterUserPassword, obj.Spec.DBParameterGroupName = []string{"sg-1", "sg-3"}, true, "theirs"
+	obj.Spec.VPCSecurityGroupIDs, obj.Spec.ManageMasterUserPassword, obj.Spec.DBParameterGroupName = []string{
+		"sg-1", "sg-3",
+	}, true, "theirs"
 	a = adapterOf(f, v)
 	if err := a.Resolve(t.Context(), obj); err != nil {
 		t.Fatal(err)
@@ -279,7 +295,12 @@ func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	for _, s := range actions {
 		got = append(got, s.References...)
 	}
-	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.ParameterGroup, Name: "theirs"}, {Kind: reference.KMSKey, Name: "alias/secret"}}; err != nil || !slices.Equal(got, want) {
+	if want := []external.Reference{
+		{Kind: reference.SecurityGroup, Name: "sg-3"},
+		{Kind: reference.ParameterGroup, Name: "theirs"},
+		{Kind: reference.KMSKey, Name: "alias/secret"},
+	}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("an edit names %v, %v", got, err)
 	}
 }

@@ -45,7 +45,8 @@ func TestTheLicenseOfOracleIsDeclaredOrTold(t *testing.T) {
 		other := map[string]string{own: included, included: own}[row.want]
 		obj.Spec.LicenseModel, obj.Generation = other, 2
 		if settled(t, f, v, obj); aws.ToString(f.db.LicenseModel) != other || obj.Status.LicenseModel != other {
-			t.Errorf("%s: changed to %q, and the status says %q", name, aws.ToString(f.db.LicenseModel), obj.Status.LicenseModel)
+			t.Errorf("%s: changed to %q, and the status says %q", name, aws.ToString(f.db.LicenseModel),
+				obj.Status.LicenseModel)
 		}
 		obj.Spec.LicenseModel, obj.Generation = "", 3
 		if settled(t, f, v, obj); aws.ToString(f.db.LicenseModel) != other {

@@ -27,7 +27,9 @@ func TestExtendedSupportIsForThoseWhoAskForIt(t *testing.T) {
 		"SQL Server, which has none": {"sqlserver-ex", "", false, ""},
 	} {
 		f, v := &fakeRDS{}, &fakeVault{}
-		obj := object(func(i *v1alpha1.RDSInstance) { i.Spec.Engine, i.Spec.EngineLifecycleSupport = row.engine, row.asked })
+		obj := object(func(i *v1alpha1.RDSInstance) {
+			i.Spec.Engine, i.Spec.EngineLifecycleSupport = row.engine, row.asked
+		})
 		if row.restored {
 			restored(obj)
 			f.snapshot("farewell", adapterOf(f, v).session.Tags(obj, nil)).Engine = &row.engine

@@ -17,7 +17,8 @@ import (
 // planMaster compares the source of the password, and the password as far as it can be known: RDS never shows it.
 func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	if seen.pending().MasterUserPassword != nil {
-		return nil, engine.Wait(v1alpha1.ReasonPasswordChanging, modifyingPoll, "RDS has taken a new master password and does not apply it yet; it is published when it is in force")
+		return nil, engine.Wait(v1alpha1.ReasonPasswordChanging, modifyingPoll,
+			"RDS has taken a new master password and does not apply it yet; it is published when it is in force")
 	}
 	switch {
 	case obj.Spec.ManageMasterUserPassword:
@@ -65,13 +66,15 @@ func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []
 		return nil
 	case i.takenOver(obj, seen):
 		return []external.Action{{
-			Name: "DoubtMasterPassword", Details: true, Why: "the database is another one than that of the password that is known",
+			Name: "DoubtMasterPassword", Details: true, Why: "the database is another one than that of the password " +
+				"that is known",
 			Do: func(ctx context.Context) error { return i.invalidatePassword(ctx, obj) }, Event: silent,
 		}}
 	case r.resource == "" && seen.resource() != "":
 		r.resource = seen.resource()
 		return []external.Action{{
-			Name: "KeepMasterPassword", Details: true, Why: "the password that is known is of the database " + r.resource,
+			Name: "KeepMasterPassword", Details: true, Why: "the password that is known is of the database " +
+				r.resource,
 			Do: func(ctx context.Context) error { return i.storeRecord(ctx, obj, r) }, Event: silent,
 		}}
 	}
@@ -81,15 +84,19 @@ func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []
 func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
 	name := obj.Spec.MasterUserPasswordSecretRef.Name
 	var actions []external.Action
-	if c := i.creds; c.next != "" || c.given != c.password || seen.db.MasterUserSecret != nil || i.takenOver(obj, seen) {
+	if c := i.creds; c.next != "" || c.given != c.password || seen.db.MasterUserSecret != nil ||
+		i.takenOver(obj, seen) {
 		actions = append(actions, i.changePassword(obj, seen, "that of the Secret "+name))
 	}
 	if asked := rotationOf(obj); asked != "" && asked != obj.Status.PasswordRotation {
 		actions = append(actions, external.Action{
-			Name: "RotatePassword", Why: "nothing is rotated: the password is that of the Secret " + name + "; change the Secret",
+			Name: "RotatePassword", Why: "nothing is rotated: the password is that of the Secret " + name +
+				"; change the Secret",
 			Do: func(context.Context) error { obj.Status.PasswordRotation = asked; return nil },
 			Event: func(e *engine.Events) {
-				e.Warning(v1alpha1.ReasonRotationIgnored, "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
+				e.Warning(v1alpha1.ReasonRotationIgnored, "RotatePassword",
+					"the password comes from the Secret %s: change it there, and Portico applies it; nothing was "+
+						"rotated", name)
 			},
 		})
 	}
@@ -145,7 +152,9 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 	case asked == "" || asked == obj.Status.PasswordRotation:
 		return nil, nil
 	case waitsForWindow(seen) && !obj.Spec.ApplyImmediately:
-		return nil, engine.Wait(v1alpha1.ReasonRotationWaits, rotationPoll, "the rotation of the password waits for the maintenance window, because RDS would make the changes that wait for it at once too; set applyImmediately: true to have both now")
+		return nil, engine.Wait(v1alpha1.ReasonRotationWaits, rotationPoll,
+			"the rotation of the password waits for the maintenance window, because RDS would make the changes that "+
+				"wait for it at once too; set applyImmediately: true to have both now")
 	default:
 		in.RotateMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(true)
 		action.Why = "master password: RDS rotates it, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
@@ -167,9 +176,12 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 func secretWait(seen *instanceState) error {
 	switch aws.ToString(seen.db.MasterUserSecret.SecretStatus) {
 	case "creating":
-		return engine.Wait(v1alpha1.ReasonSecretCreating, modifyingPoll, "RDS is making the secret with the master password in AWS Secrets Manager; it is published when it is complete")
+		return engine.Wait(v1alpha1.ReasonSecretCreating, modifyingPoll, "RDS is making the secret with the master "+
+			"password in AWS Secrets Manager; it is published when it is complete")
 	case "impaired":
-		return engine.Blocked(v1alpha1.ReasonSecretImpaired, "RDS cannot use the secret in AWS Secrets Manager in which it keeps the master password: make the secret and its KMS key available to RDS again, or set manageMasterUserPassword: false to have the password changed")
+		return engine.Blocked(v1alpha1.ReasonSecretImpaired, "RDS cannot use the secret in AWS Secrets Manager in "+
+			"which it keeps the master password: make the secret and its KMS key available to RDS again, or set "+
+			"manageMasterUserPassword: false to have the password changed")
 	}
 	return nil
 }
@@ -177,7 +189,8 @@ func secretWait(seen *instanceState) error {
 // withoutPassword hides an error of AWS that quotes the password.
 func withoutPassword(err error, password string) error {
 	if err != nil && strings.Contains(err.Error(), password) {
-		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "RDS refused the master password; its answer is not shown, because it quotes the password")
+		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "RDS refused the master password; its answer is not "+
+			"shown, because it quotes the password")
 	}
 	return err
 }

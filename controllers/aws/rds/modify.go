@@ -15,7 +15,9 @@ import (
 
 // planSettings compares all settings except those of the storage, and changes them in one call. The error says what
 // remains afterwards.
-func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
+func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) (
+	[]external.Action, error,
+) {
 	all, rest := differences(obj, seen, impatient(obj))
 	changes, storage := splitStorage(all)
 	rest = cmp.Or(now.wait, rest)
@@ -32,7 +34,8 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 		left, _ = splitStorage(left)
 	}
 	if len(left) > 0 {
-		return nil, engine.Wait(v1alpha1.ReasonModifying, modifyingPoll, "RDS is making the change: %s", external.Describe(left))
+		return nil, engine.Wait(v1alpha1.ReasonModifying, modifyingPoll, "RDS is making the change: %s",
+			external.Describe(left))
 	}
 	return nil, nil
 }
@@ -48,7 +51,8 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
 		// Autoscaling has reached its maximum.
-		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && external.NotLess(external.FormatInt(seen.db.AllocatedStorage), c.To)
+		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling &&
+			external.NotLess(external.FormatInt(seen.db.AllocatedStorage), c.To)
 	})
 	have := firstString(seen.pending().EngineVersion, seen.db.EngineVersion)
 	if inForce {
@@ -63,7 +67,11 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 
 // together are settings that RDS validates together, so they change in one call: a version and its parameter group, and
 // the windows, which must not overlap.
-var together = [][]string{{versionPath, parameterGroupPath}, {"preferredBackupWindow", "preferredMaintenanceWindow"}, storagePaths}
+var together = [][]string{
+	{versionPath, parameterGroupPath},
+	{"preferredBackupWindow", "preferredMaintenanceWindow"},
+	storagePaths,
+}
 
 // modify returns the call that makes the changes. It can be divided, because RDS refuses a whole call for one value.
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
@@ -72,30 +80,39 @@ func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, change
 	})
 }
 
-func (i *instance) modifyOnce(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
+func (i *instance) modifyOnce(obj *v1alpha1.RDSInstance, seen *instanceState,
+	changes []external.Change,
+) external.Action {
 	var added []external.Reference
 	for _, c := range changes {
 		switch c.Path {
 		case groupsPath:
-			added = append(added, reference.Added(reference.SecurityGroup, external.SplitSet(c.From), external.SplitSet(c.To))...)
+			added = append(added, reference.Added(reference.SecurityGroup, external.SplitSet(c.From), external.SplitSet(
+				c.To))...)
 		case parameterGroupPath:
 			added = append(added, external.Reference{Kind: reference.ParameterGroup, Name: c.To})
 		}
 	}
-	return external.Action{Name: "ModifyDBInstance", Why: external.Describe(changes), Changes: changes, References: added, Do: func(ctx context.Context) error {
-		in := modification(obj, seen, changes)
-		if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
-			return explain(err)
-		}
-		if obj.Spec.ApplyImmediately {
-			obj.Status.ImmediateGeneration = obj.Generation
-		}
-		return nil
-	}}
+	return external.Action{
+		Name: "ModifyDBInstance", Why: external.Describe(changes), Changes: changes,
+		References: added, Do: func(ctx context.Context) error {
+			in := modification(obj, seen, changes)
+			if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
+				return explain(err)
+			}
+			if obj.Spec.ApplyImmediately {
+				obj.Status.ImmediateGeneration = obj.Generation
+			}
+			return nil
+		},
+	}
 }
 
 func modification(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) *input {
-	in := &input{DBInstanceIdentifier: aws.String(seen.identifier()), ApplyImmediately: aws.Bool(obj.Spec.ApplyImmediately)}
+	in := &input{
+		DBInstanceIdentifier: aws.String(seen.identifier()),
+		ApplyImmediately:     aws.Bool(obj.Spec.ApplyImmediately),
+	}
 	storage := false
 	for _, c := range changes {
 		storage = storage || isStorageChange(c)

@@ -34,7 +34,9 @@ var Offers = offers.Fields{
 // readVersions reads the versions of an engine, newest first.
 func readVersions(ctx context.Context, client *rds.Client, engine string) ([]rdstypes.DBEngineVersion, error) {
 	var all []rdstypes.DBEngineVersion
-	pages := rds.NewDescribeDBEngineVersionsPaginator(client, &rds.DescribeDBEngineVersionsInput{Engine: aws.String(engine), MaxRecords: aws.Int32(page)})
+	pages := rds.NewDescribeDBEngineVersionsPaginator(client, &rds.DescribeDBEngineVersionsInput{
+		Engine: aws.String(engine), MaxRecords: aws.Int32(page),
+	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -63,7 +65,9 @@ func versions(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) (
 		v := &all[i]
 		if m := aws.ToString(v.MajorEngineVersion); m != "" && m != major && m != aws.ToString(v.EngineVersion) {
 			major = m
-			items = append(items, offers.Item{Offer: operatorapi.Offer{Value: m, Label: "any " + m + ".x, which RDS chooses"}})
+			items = append(items, offers.Item{
+				Offer: operatorapi.Offer{Value: m, Label: "any " + m + ".x, which RDS chooses"},
+			})
 		}
 		words := aws.ToString(v.DBEngineVersionDescription)
 		if status := aws.ToString(v.Status); status != "" && status != "available" {
@@ -155,7 +159,9 @@ func size(class string) int {
 // subnetGroups lists the subnet groups of the account.
 func subnetGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
-	pages := rds.NewDescribeDBSubnetGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBSubnetGroupsInput{MaxRecords: aws.Int32(page)})
+	pages := rds.NewDescribeDBSubnetGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBSubnetGroupsInput{
+		MaxRecords: aws.Int32(page),
+	})
 	for pages.HasMorePages() && len(items) < offers.Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -163,7 +169,12 @@ func subnetGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuer
 		}
 		for i := range out.DBSubnetGroups {
 			g := &out.DBSubnetGroups[i]
-			items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(g.DBSubnetGroupName), Label: offers.Words(aws.ToString(g.DBSubnetGroupDescription), aws.ToString(g.VpcId))}})
+			items = append(items, offers.Item{
+				Offer: operatorapi.Offer{
+					Value: aws.ToString(g.DBSubnetGroupName),
+					Label: offers.Words(aws.ToString(g.DBSubnetGroupDescription), aws.ToString(g.VpcId)),
+				},
+			})
 		}
 	}
 	return items, nil
@@ -172,7 +183,9 @@ func subnetGroups(ctx context.Context, s *cloud.Session, _ operatorapi.OfferQuer
 // parameterGroups lists the account's parameter groups for the engine.
 func parameterGroups(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery) ([]offers.Item, error) {
 	var items []offers.Item
-	pages := rds.NewDescribeDBParameterGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBParameterGroupsInput{MaxRecords: aws.Int32(page)})
+	pages := rds.NewDescribeDBParameterGroupsPaginator(rds.NewFromConfig(s.Config), &rds.DescribeDBParameterGroupsInput{
+		MaxRecords: aws.Int32(page),
+	})
 	for pages.HasMorePages() && len(items) < offers.Longest {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -181,7 +194,9 @@ func parameterGroups(ctx context.Context, s *cloud.Session, q operatorapi.OfferQ
 		for i := range out.DBParameterGroups {
 			g := &out.DBParameterGroups[i]
 			if family := aws.ToString(g.DBParameterGroupFamily); ofEngine(family, q.With[engineField]) {
-				items = append(items, offers.Item{Offer: operatorapi.Offer{Value: aws.ToString(g.DBParameterGroupName), Label: "for " + family}})
+				items = append(items, offers.Item{
+					Offer: operatorapi.Offer{Value: aws.ToString(g.DBParameterGroupName), Label: "for " + family},
+				})
 			}
 		}
 	}

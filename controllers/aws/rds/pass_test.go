@@ -27,7 +27,9 @@ func observe(t fataler, a *instance, obj *v1alpha1.RDSInstance) *instanceState {
 
 // pass runs one pass as external does: it resolves, then observes, plans and acts until nothing is left. The error says
 // what remains.
-func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) (map[string]string, []string, error) {
+func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) (
+	map[string]string, []string, error,
+) {
 	t.Helper()
 	a := adapterOf(f, v, others...)
 	if err := a.Resolve(context.Background(), obj); err != nil {
@@ -52,7 +54,9 @@ func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others
 }
 
 // settled runs passes until nothing is left, and returns the connection details.
-func settled(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) map[string]string {
+func settled(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance,
+	others ...client.Object,
+) map[string]string {
 	t.Helper()
 	details, _, err := pass(t, f, v, obj, others...)
 	if err != nil {

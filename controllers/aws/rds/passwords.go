@@ -64,7 +64,8 @@ func (i *instance) Resolve(ctx context.Context, obj *v1alpha1.RDSInstance) error
 		return err
 	}
 	if problem := passwordProblem(obj.Spec.Engine, given); problem != "" {
-		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "the password in the Secret %s cannot be used: %s; correct it, and nothing else will change. Nothing was sent to AWS", ref.Name, problem)
+		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "the password in the Secret %s cannot be used: %s; "+
+			"correct it, and nothing else will change. Nothing was sent to AWS", ref.Name, problem)
 	}
 	i.creds.given = given
 	return nil

@@ -19,7 +19,9 @@ import (
 )
 
 func given(password string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "mine"}, Data: map[string][]byte{"pw": []byte(password)}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "mine"}, Data: map[string][]byte{
+		"pw": []byte(password),
+	}}
 }
 
 func fromSecret(i *v1alpha1.RDSInstance) {
@@ -34,11 +36,13 @@ func rotate(i *v1alpha1.RDSInstance, value string) {
 
 func TestAChangedSecretIsAppliedOnce(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object(fromSecret)
-	if d := settled(t, f, v, obj, given("correct-horse")); f.password != "correct-horse" || d["password"] != "correct-horse" {
+	if d := settled(t, f, v, obj, given("correct-horse")); f.password != "correct-horse" ||
+		d["password"] != "correct-horse" {
 		t.Fatal("the Secret's password is not in force")
 	}
 	writes := f.writes
-	if d := settled(t, f, v, obj, given("battery-staple")); f.password != "battery-staple" || d["password"] != "battery-staple" || f.writes != writes+1 {
+	if d := settled(t, f, v, obj, given("battery-staple")); f.password != "battery-staple" ||
+		d["password"] != "battery-staple" || f.writes != writes+1 {
 		t.Errorf("a changed Secret took %d writes, or was not applied", f.writes-writes)
 	}
 	if settled(t, f, v, obj, given("battery-staple")); f.writes != writes+1 {
@@ -48,13 +52,16 @@ func TestAChangedSecretIsAppliedOnce(t *testing.T) {
 
 func TestUnfitPasswordsAreRefusedUnseen(t *testing.T) {
 	for password, engineName := range map[string]string{
-		"short": "postgres", "with/slash": "postgres", `with"quote`: "postgres", "with@at-sign": "mysql", "with space": "mysql", "line-break\n": "postgres",
-		"with&ampersand": "oracle-ee", "ümlaut-umlaut": "postgres", strings.Repeat("x", 42): "mariadb", strings.Repeat("y", 31): "oracle-se2", strings.Repeat("z", 129): "postgres",
+		"short": "postgres", "with/slash": "postgres", `with"quote`: "postgres", "with@at-sign": "mysql",
+		"with space": "mysql", "line-break\n": "postgres",
+		"with&ampersand": "oracle-ee", "ümlaut-umlaut": "postgres", strings.Repeat("x", 42): "mariadb",
+		strings.Repeat("y", 31): "oracle-se2", strings.Repeat("z", 129): "postgres",
 	} {
 		obj := object(fromSecret, func(i *v1alpha1.RDSInstance) { i.Spec.Engine = engineName })
 		f := &fakeRDS{}
 		_, _, err := pass(t, f, &fakeVault{}, obj, given(password))
-		if paused(err) != "InvalidPassword!" || strings.Contains(err.Error(), strings.TrimSpace(password)) || len(f.calls) > 0 {
+		if paused(err) != "InvalidPassword!" || strings.Contains(err.Error(), strings.TrimSpace(password)) ||
+			len(f.calls) > 0 {
 			t.Errorf("%q for %s: %v", password, engineName, err)
 		}
 	}
@@ -79,7 +86,8 @@ func TestNoPasswordIsLost(t *testing.T) {
 		t.Fatal("the password of a creation whose reply was lost is not written down")
 	}
 	f.lose = false
-	if d := settled(t, f, v, obj); d["password"] != f.password || v.kept["password"] != f.password || v.kept["next"] != "" {
+	if d := settled(t, f, v, obj); d["password"] != f.password || v.kept["password"] != f.password ||
+		v.kept["next"] != "" {
 		t.Error("the password decided on before is not in force, or not the one that is told")
 	}
 
@@ -137,7 +145,8 @@ func TestRotationByAnnotation(t *testing.T) {
 		if (f.password != before) != row.changes || obj.Status.PasswordRotation != "now" {
 			t.Errorf("%s: changed %v, noted %q", name, f.password != before, obj.Status.PasswordRotation)
 		}
-		if name == "managed" && (details["password"] != "" || details["secret-arn"] == "" || strings.Contains(details["uri"], ":AWS")) {
+		if name == "managed" && (details["password"] != "" || details["secret-arn"] == "" ||
+			strings.Contains(details["uri"], ":AWS")) {
 			t.Errorf("managed: the binding has %v", details)
 		}
 		if settled(t, f, v, obj, given("correct-horse")); f.writes > writes+1 {
@@ -155,11 +164,13 @@ func TestTheSourceOfThePasswordCanChange(t *testing.T) {
 		t.Error("not handed over to RDS")
 	}
 	obj.Spec.ManageMasterUserPassword = false
-	if d := settled(t, f, v, obj); f.db.MasterUserSecret != nil || f.password == generatedFirst || d["password"] != f.password {
+	if d := settled(t, f, v, obj); f.db.MasterUserSecret != nil || f.password == generatedFirst ||
+		d["password"] != f.password {
 		t.Error("not taken back from RDS with a new password")
 	}
 	fromSecret(obj)
-	if d := settled(t, f, v, obj, given("correct-horse")); f.password != "correct-horse" || d["password"] != f.password {
+	if d := settled(t, f, v, obj, given("correct-horse")); f.password != "correct-horse" ||
+		d["password"] != f.password {
 		t.Error("not taken over by the Secret")
 	}
 }
@@ -170,7 +181,8 @@ func TestAPasswordDoesNotDragAlongWhatWaits(t *testing.T) {
 	obj.Spec.DBInstanceClass = "db.m5.large"
 	settled(t, f, v, obj)
 	rotate(obj, "1")
-	if settled(t, f, v, obj); *f.db.DBInstanceClass != "db.t4g.micro" || aws.ToString(f.db.PendingModifiedValues.DBInstanceClass) != "db.m5.large" {
+	if settled(t, f, v, obj); *f.db.DBInstanceClass != "db.t4g.micro" ||
+		aws.ToString(f.db.PendingModifiedValues.DBInstanceClass) != "db.m5.large" {
 		t.Error("the change of class did not wait for the window")
 	}
 	managed(obj)
@@ -189,7 +201,8 @@ func TestAPasswordIsPublishedOnlyInForce(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object()
 	settled(t, f, v, obj)
 	f.db.PendingModifiedValues = &rdstypes.PendingModifiedValues{MasterUserPassword: aws.String("****")}
-	if _, _, err := pass(t, f, v, obj); paused(err) != "PasswordChanging" || obj.Status.PendingModifiedValues["masterUserPassword"] != "a new one" {
+	if _, _, err := pass(t, f, v, obj); paused(err) != "PasswordChanging" ||
+		obj.Status.PendingModifiedValues["masterUserPassword"] != "a new one" {
 		t.Errorf("%v, pending %v", err, obj.Status.PendingModifiedValues)
 	}
 }
@@ -209,13 +222,16 @@ func TestNothingShowsAPassword(t *testing.T) {
 	if err := a.Resolve(t.Context(), obj); err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.Join(slices.Concat(taken, more), " ") + fmt.Sprintf("%v %+v %#v %v %+v %#v", a.creds.record, a.creds.record, a.creds.record, obj.Status, obj.Status, obj.Status)
+	shown := strings.Join(slices.Concat(taken, more), " ") + fmt.Sprintf("%v %+v %#v %v %+v %#v", a.creds.record,
+		a.creds.record, a.creds.record, obj.Status, obj.Status, obj.Status)
 	if strings.Contains(shown, f.password) {
 		t.Error("a password is shown")
 	}
-	f.refuse = &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "The password correct-horse is too simple."}
+	f.refuse = &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "The password correct-horse is too " +
+		"simple."}
 	fromSecret(obj)
-	if _, _, err := pass(t, f, v, obj, given("correct-horse")); paused(err) != "InvalidPassword!" || strings.Contains(err.Error(), "correct") {
+	if _, _, err := pass(t, f, v, obj, given("correct-horse")); paused(err) != "InvalidPassword!" ||
+		strings.Contains(err.Error(), "correct") {
 		t.Errorf("an answer that quotes the password: %v", err)
 	}
 }
@@ -227,7 +243,8 @@ func TestThePasswordOfAnotherDatabaseIsNotTrusted(t *testing.T) {
 		settled(t, f, v, obj, given("correct-horse"))
 		f.password = "of somebody else"
 		f.tags = map[string]string{"portico.dev/adopt": "payments/ledger"}
-		if d := settled(t, f, v, obj, given("correct-horse")); f.password == "of somebody else" || d["password"] != f.password {
+		if d := settled(t, f, v, obj, given("correct-horse")); f.password == "of somebody else" ||
+			d["password"] != f.password {
 			t.Errorf("%s: an adopted database kept its password", name)
 		}
 	}

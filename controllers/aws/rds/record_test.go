@@ -16,7 +16,9 @@ func TestTheRecordIsOfOneDatabase(t *testing.T) {
 		"offered":                    {"portico.dev/adopt": "payments/ledger"},
 		"with our tags by the start": nil,
 	} {
-		for source, change := range map[string]func(*v1alpha1.RDSInstance){"generated": func(*v1alpha1.RDSInstance) {}, "given": fromSecret} {
+		for source, change := range map[string]func(*v1alpha1.RDSInstance){
+			"generated": func(*v1alpha1.RDSInstance) {}, "given": fromSecret,
+		} {
 			f, v, obj := &fakeRDS{}, &fakeVault{}, object(change)
 			settled(t, f, v, obj, given("correct-horse"))
 			f.renew()
@@ -29,11 +31,13 @@ func TestTheRecordIsOfOneDatabase(t *testing.T) {
 				t.Errorf("%s, %s: while RDS is at work: %v", name, source, err)
 			}
 			f.db.DBInstanceStatus = aws.String("available")
-			if d := settled(t, f, v, obj, given("correct-horse")); f.password == "of somebody else" || d["password"] != f.password {
+			if d := settled(t, f, v, obj, given("correct-horse")); f.password == "of somebody else" ||
+				d["password"] != f.password {
 				t.Errorf("%s, %s: published is not what is in force", name, source)
 			}
 			writes := f.writes
-			if settled(t, f, v, obj, given("correct-horse")); f.writes != writes || v.kept["resource"] != *f.db.DbiResourceId {
+			if settled(t, f, v, obj, given("correct-horse")); f.writes != writes ||
+				v.kept["resource"] != *f.db.DbiResourceId {
 				t.Errorf("%s, %s: the record is of %q", name, source, v.kept["resource"])
 			}
 		}
@@ -56,7 +60,8 @@ func TestARecordWithoutADatabaseIsBound(t *testing.T) {
 	settled(t, f, v, obj)
 	delete(v.kept, "resource")
 	writes := f.writes
-	if d := settled(t, f, v, obj); f.writes != writes || v.kept["resource"] != *f.db.DbiResourceId || d["password"] != f.password {
+	if d := settled(t, f, v, obj); f.writes != writes || v.kept["resource"] != *f.db.DbiResourceId ||
+		d["password"] != f.password {
 		t.Errorf("%d writes, bound to %q", f.writes-writes, v.kept["resource"])
 	}
 }

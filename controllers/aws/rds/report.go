@@ -22,7 +22,8 @@ func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[st
 	i.Reserve(obj, nil)
 	s, db := &obj.Status, &seen.db
 	s.ARN, s.DBInstanceStatus = i.session.ARN("rds", "db:"+i.identifier(obj)), seen.status()
-	s.EngineVersion, s.LicenseModel, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.LicenseModel), aws.ToString(db.DBInstanceClass)
+	s.EngineVersion, s.LicenseModel, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.LicenseModel),
+		aws.ToString(db.DBInstanceClass)
 	s.AllocatedStorage, s.ParameterApplyStatus = aws.ToInt32(db.AllocatedStorage), parameterGroup(db).status
 	s.PendingModifiedValues = pendingChanges(seen)
 	s.Endpoint, s.Port, s.MasterUserSecretARN = "", aws.ToInt32(portOf(db)), ""
@@ -39,7 +40,8 @@ func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[st
 func (i *instance) details(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
 	s, username := &obj.Status, aws.ToString(seen.db.MasterUsername)
 	d := map[string]string{
-		"type": family(obj.Spec.Engine), "provider": "aws", "host": s.Endpoint, "port": "", "database": database(obj.Spec.Engine, seen),
+		"type": family(obj.Spec.Engine), "provider": "aws", "host": s.Endpoint, "port": "",
+		"database": database(obj.Spec.Engine, seen),
 		"username": username, "arn": s.ARN, "region": s.Region, "secret-arn": s.MasterUserSecretARN,
 	}
 	if s.Port != 0 {
@@ -110,12 +112,16 @@ func pendingChanges(seen *instanceState) map[string]string {
 // with access to it changes. Empty values are no changes.
 func beyondSettings(p *pending) map[string]string {
 	all := map[string]string{
-		versionPath: firstString(p.EngineVersion), "dbInstanceIdentifier": firstString(p.DBInstanceIdentifier), "engine": firstString(p.Engine),
-		"dbSubnetGroupName": firstString(p.DBSubnetGroupName), "caCertificateIdentifier": firstString(p.CACertificateIdentifier),
-		"automationMode": string(p.AutomationMode), "dbCapacityReservationIdentifier": firstString(p.DBCapacityReservationIdentifier),
+		versionPath: firstString(p.EngineVersion), "dbInstanceIdentifier": firstString(p.DBInstanceIdentifier),
+		"engine":            firstString(p.Engine),
+		"dbSubnetGroupName": firstString(p.DBSubnetGroupName), "caCertificateIdentifier": firstString(
+			p.CACertificateIdentifier),
+		"automationMode": string(p.AutomationMode), "dbCapacityReservationIdentifier": firstString(
+			p.DBCapacityReservationIdentifier),
 	}
 	for name, to := range map[string]*bool{
-		"iamDatabaseAuthenticationEnabled": p.IAMDatabaseAuthenticationEnabled, "dedicatedLogVolume": p.DedicatedLogVolume, "multiTenant": p.MultiTenant,
+		"iamDatabaseAuthenticationEnabled": p.IAMDatabaseAuthenticationEnabled,
+		"dedicatedLogVolume":               p.DedicatedLogVolume, "multiTenant": p.MultiTenant,
 	} {
 		if to != nil {
 			all[name] = formatBool(to)
@@ -167,10 +173,12 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	switch {
 	case len(texts) > 0:
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForMaintenanceWindow
-		c.Message = "accepted by RDS and not in force yet: " + strings.Join(texts, ", ") + "; it waits for the maintenance window, unless applyImmediately is true"
+		c.Message = "accepted by RDS and not in force yet: " + strings.Join(texts, ", ") +
+			"; it waits for the maintenance window, unless applyImmediately is true"
 	case s.ParameterApplyStatus == "pending-reboot":
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForReboot
-		c.Message = "some settings of the parameter group wait for a reboot: reboot the database in AWS at a time that suits"
+		c.Message = "some settings of the parameter group wait for a reboot: reboot the database in AWS at a time " +
+			"that suits"
 	}
 	c.Message += larger(obj)
 	return c
@@ -178,9 +186,11 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 
 // larger says why there is more storage than the spec requests, unless AWS may add some.
 func larger(obj *v1alpha1.RDSInstance) string {
-	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(external.ParseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
+	becomes := max(obj.Status.AllocatedStorage,
+		aws.ToInt32(external.ParseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
 	if becomes <= obj.Spec.AllocatedStorage || obj.Spec.MaxAllocatedStorage != nil {
 		return ""
 	}
-	return fmt.Sprintf("; the storage stays at %d GiB, which is more than allocatedStorage asks for: storage cannot shrink", becomes)
+	return fmt.Sprintf("; the storage stays at %d GiB, which is more than allocatedStorage asks for: storage "+
+		"cannot shrink", becomes)
 }

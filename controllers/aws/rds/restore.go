@@ -19,8 +19,9 @@ import (
 func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Action {
 	from := obj.Spec.RestoreFrom.SnapshotIdentifier
 	return external.Action{
-		Name:       "RestoreDBInstanceFromDBSnapshot",
-		Why:        obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region + " from the snapshot " + from,
+		Name: "RestoreDBInstanceFromDBSnapshot",
+		Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region +
+			" from the snapshot " + from,
 		Changes:    external.InitialChanges(i.session.TagPaths(obj, obj.Spec.Tags)),
 		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
@@ -32,7 +33,8 @@ func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Action {
 			}
 			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoreInput(obj, from))
 			if err == nil && (managedFromTheStart(obj) || !obj.Spec.ManageMasterUserPassword) {
-				obj.Status.PasswordRotation = rotationOf(obj) // else the request is done when RDS takes over the password
+				// else the request is done when RDS takes over the password
+				obj.Status.PasswordRotation = rotationOf(obj)
 			}
 			return ignoreExists(err)
 		},
@@ -43,15 +45,18 @@ func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.Res
 	s, w := &obj.Spec, desiredSettings(obj)
 	in := &rds.RestoreDBInstanceFromDBSnapshotInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)), DBSnapshotIdentifier: &from,
-		DBInstanceClass: w.DBInstanceClass, Port: w.DBPortNumber, MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
-		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
+		DBInstanceClass: w.DBInstanceClass, Port: w.DBPortNumber, MultiAZ: w.MultiAZ,
+		PubliclyAccessible: w.PubliclyAccessible,
+		DBSubnetGroupName:  external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds,
+		DBParameterGroupName:    w.DBParameterGroupName,
 		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade, DeletionProtection: w.DeletionProtection,
 		EngineLifecycleSupport:      w.EngineLifecycleSupport,
 		LicenseModel:                w.LicenseModel,
 		EnableCloudwatchLogsExports: enabledLogs(w), CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
 	}
 	if managedFromTheStart(obj) {
-		in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), external.NonEmpty(s.MasterUserSecretKmsKeyID)
+		in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true),
+			external.NonEmpty(s.MasterUserSecretKmsKeyID)
 	}
 	return in
 }
@@ -65,7 +70,8 @@ func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
 // admitSnapshot returns an error unless the snapshot belongs to this namespace: the account also holds others' data.
 func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance, from string) error {
 	out, err := i.svc.DescribeDBSnapshots(ctx, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &from})
-	if cloud.HasCode(err, "DBSnapshotNotFound") || cloud.HasCode(err, "DBSnapshotNotFoundFault") || (err == nil && len(out.DBSnapshots) == 0) {
+	if cloud.HasCode(err, "DBSnapshotNotFound") || cloud.HasCode(err, "DBSnapshotNotFoundFault") ||
+		(err == nil && len(out.DBSnapshots) == 0) {
 		return reference.RefuseSnapshot(obj, from)
 	}
 	if err != nil {
@@ -82,9 +88,12 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 	case !i.session.Identity.SharedWith(obj, tags):
 		return reference.RefuseSnapshot(obj, from)
 	case aws.ToString(snapshot.Engine) != obj.Spec.Engine:
-		return engine.Blocked(v1alpha1.ReasonSnapshotMismatch, "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
+		return engine.Blocked(v1alpha1.ReasonSnapshotMismatch, "the snapshot %s is of %s, not of %s; nothing was "+
+			"created. Delete this object and request one with the engine of the snapshot", from,
+			aws.ToString(snapshot.Engine), obj.Spec.Engine)
 	case status == statusCreating:
-		return engine.Wait(v1alpha1.ReasonSnapshotCreating, 30*time.Second, "the snapshot %s is still being made; it is restored when it is complete", from)
+		return engine.Wait(v1alpha1.ReasonSnapshotCreating, 30*time.Second, "the snapshot %s is still being made; it "+
+			"is restored when it is complete", from)
 	case !aws.ToBool(snapshot.Encrypted):
 		return i.admitUnencrypted(from)
 	}
@@ -95,7 +104,8 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 func (i *instance) admitUnencrypted(snapshot string) error {
 	for _, rule := range i.session.Guardrails() {
 		if rule.RequireEncryption {
-			return cloud.NotAllowed("restoring the snapshot "+snapshot+" without encryption", "requireEncryption", rule.By, "encrypted databases only")
+			return cloud.NotAllowed("restoring the snapshot "+snapshot+" without encryption", "requireEncryption",
+				rule.By, "encrypted databases only")
 		}
 	}
 	return nil

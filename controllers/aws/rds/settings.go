@@ -50,7 +50,8 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v },
 	},
 	{
-		path: "allocatedStorage", sticky: true, want: external.Number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: external.NotLess,
+		path: "allocatedStorage", sticky: true,
+		want: external.Number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: external.NotLess,
 		have: func(c *current, p *pending) string { return external.FormatInt(p.AllocatedStorage, c.AllocatedStorage) },
 		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = external.ParseInt(v) },
 	},
@@ -69,7 +70,8 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.Iops = external.ParseInt(v) },
 	},
 	{
-		path: "storageThroughput", sticky: true, want: external.Number(func(s *spec) *int32 { return s.StorageThroughput }),
+		path: "storageThroughput", sticky: true,
+		want: external.Number(func(s *spec) *int32 { return s.StorageThroughput }),
 		have: func(c *current, p *pending) string {
 			return external.FormatInt(p.StorageThroughput, c.StorageThroughput)
 		},
@@ -86,7 +88,8 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") },
 	},
 	{
-		path: "publiclyAccessible", byDefault: "false", safe: true, want: external.Bool(func(s *spec) *bool { return s.PubliclyAccessible }),
+		path: "publiclyAccessible", byDefault: "false", safe: true,
+		want: external.Bool(func(s *spec) *bool { return s.PubliclyAccessible }),
 		have: func(c *current, _ *pending) string { return formatBool(c.PubliclyAccessible) },
 		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
 	},
@@ -96,18 +99,21 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = external.SplitSet(v) },
 	},
 	{
-		path: parameterGroupPath, sticky: true, want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
+		path: parameterGroupPath, sticky: true,
+		want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return parameterGroup(c).name },
 		set:  func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v },
 	},
 	{
-		path: "autoMinorVersionUpgrade", byDefault: "true", want: external.Bool(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
+		path: "autoMinorVersionUpgrade", byDefault: "true",
+		want: external.Bool(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
 		have: func(c *current, _ *pending) string { return formatBool(c.AutoMinorVersionUpgrade) },
 		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
 	},
 	{
 		// Its default would cost money or cause an upgrade, which no missing line should.
-		path: "engineLifecycleSupport", sticky: true, want: external.Text(func(s *spec) string { return s.EngineLifecycleSupport }),
+		path: "engineLifecycleSupport", sticky: true,
+		want: external.Text(func(s *spec) string { return s.EngineLifecycleSupport }),
 		have: func(c *current, _ *pending) string { return firstString(c.EngineLifecycleSupport) },
 		set:  func(in *input, v string, _ *instanceState) { in.EngineLifecycleSupport = &v },
 	},
@@ -118,35 +124,41 @@ var settings = []setting{
 	},
 	{
 		// Its default would delete recovery points, which no missing line should.
-		path: "backupRetentionPeriod", sticky: true, want: external.Number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
+		path: "backupRetentionPeriod", sticky: true,
+		want: external.Number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
 		have: func(c *current, p *pending) string {
 			return external.FormatInt(p.BackupRetentionPeriod, c.BackupRetentionPeriod)
 		},
 		set: func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = external.ParseInt(v) },
 	},
 	{
-		path: "preferredBackupWindow", sticky: true, want: external.Text(func(s *spec) string { return s.PreferredBackupWindow }),
+		path: "preferredBackupWindow", sticky: true,
+		want: external.Text(func(s *spec) string { return s.PreferredBackupWindow }),
 		have: func(c *current, _ *pending) string { return firstString(c.PreferredBackupWindow) },
 		set:  func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v },
 	},
 	{
-		path: "preferredMaintenanceWindow", sticky: true, want: external.Text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
+		path: "preferredMaintenanceWindow", sticky: true,
+		want: external.Text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return firstString(c.PreferredMaintenanceWindow) },
 		set: func(in *input, v string, _ *instanceState) {
 			in.PreferredMaintenanceWindow = aws.String(strings.ToLower(v))
 		},
 	},
 	{
-		path: "performanceInsightsEnabled", byDefault: "false", want: external.Bool(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
+		path: "performanceInsightsEnabled", byDefault: "false",
+		want: external.Bool(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
 		have: func(c *current, _ *pending) string { return formatBool(c.PerformanceInsightsEnabled) },
 		set:  func(in *input, v string, _ *instanceState) { in.EnablePerformanceInsights = aws.Bool(v == "true") },
 	},
 	{
-		path: "enabledCloudwatchLogsExports", want: external.Set(func(s *spec) []string { return s.EnabledCloudwatchLogsExports }),
+		path: "enabledCloudwatchLogsExports",
+		want: external.Set(func(s *spec) []string { return s.EnabledCloudwatchLogsExports }),
 		have: logs, set: setLogs,
 	},
 	{
-		path: "deletionProtection", sticky: true, guard: "true", want: external.Bool(func(s *spec) *bool { return s.DeletionProtection }),
+		path: "deletionProtection", sticky: true, guard: "true",
+		want: external.Bool(func(s *spec) *bool { return s.DeletionProtection }),
 		have: func(c *current, _ *pending) string { return formatBool(c.DeletionProtection) },
 		set:  func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") },
 	},
@@ -189,7 +201,8 @@ func fields(engine string, inForce bool) []field {
 const noAutoscaling = "0"
 
 func room(c *current, p *pending) string {
-	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(external.FirstSet(p.AllocatedStorage, c.AllocatedStorage)) {
+	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(
+		external.FirstSet(p.AllocatedStorage, c.AllocatedStorage)) {
 		return strconv.Itoa(int(most))
 	}
 	return noAutoscaling

@@ -17,9 +17,12 @@ import (
 func TestStatesAreTold(t *testing.T) {
 	for status, want := range map[string]string{
 		"available": "", "storage-optimization": "", "backing-up": "", "configuring-enhanced-monitoring": "",
-		"creating": "Creating", "modifying": "Modifying", "rebooting": "Rebooting", "resetting-master-credentials": "ResettingMasterCredentials",
-		"deleting": "DeletedOutside", "stopped": "Stopped!", "storage-full": "StorageFull!", "failed": "DatabaseFailed!",
-		"incompatible-network": "IncompatibleNetwork!", "incompatible-restore": "DatabaseFailed!", "incompatible-create": "Incompatible!", "inaccessible-encryption-credentials-recoverable": "KeyNotAccessible!",
+		"creating": "Creating", "modifying": "Modifying", "rebooting": "Rebooting",
+		"resetting-master-credentials": "ResettingMasterCredentials",
+		"deleting":                     "DeletedOutside", "stopped": "Stopped!", "storage-full": "StorageFull!",
+		"failed":               "DatabaseFailed!",
+		"incompatible-network": "IncompatibleNetwork!", "incompatible-restore": "DatabaseFailed!",
+		"incompatible-create": "Incompatible!", "inaccessible-encryption-credentials-recoverable": "KeyNotAccessible!",
 		"something-new": "SomethingNew", "": "Unknown",
 	} {
 		f, v, obj := &fakeRDS{}, &fakeVault{}, object()
@@ -34,7 +37,8 @@ func TestStatesAreTold(t *testing.T) {
 		writes := f.writes
 		obj.Spec.BackupRetentionPeriod = aws.Int32(9)
 		pass(t, f, v, obj)
-		if takes := slices.Contains([]string{"available", "storage-optimization", "storage-full"}, status); (f.writes > writes) != takes {
+		if takes := slices.Contains([]string{"available", "storage-optimization", "storage-full"},
+			status); (f.writes > writes) != takes {
 			t.Errorf("%s: changed %v", status, f.writes > writes)
 		}
 	}
@@ -75,7 +79,8 @@ func TestVersions(t *testing.T) {
 		{engine: "postgres", have: "16.4"},
 	} {
 		obj := object(func(i *v1alpha1.RDSInstance) {
-			i.Spec.Engine, i.Spec.EngineVersion, i.Spec.AutoMinorVersionUpgrade, i.Spec.AllowMajorVersionUpgrade = row.engine, row.want, row.auto, row.major
+			i.Spec.Engine, i.Spec.EngineVersion, i.Spec.AutoMinorVersionUpgrade,
+				i.Spec.AllowMajorVersionUpgrade = row.engine, row.want, row.auto, row.major
 		})
 		change, err := planVersion(obj, row.have)
 		got := ""
@@ -111,24 +116,29 @@ func TestChangesWaitForTheWindowAndAreShown(t *testing.T) {
 	writes := f.writes
 	settled(t, f, v, obj)
 	c := meta.FindStatusCondition(obj.Status.Conditions, v1alpha1.ConditionChangesApplied)
-	if f.writes != writes || obj.Status.PendingModifiedValues["dbInstanceClass"] != "db.m5.large" || obj.Status.InstanceClass != "db.t4g.micro" || c.Reason != "WaitingForMaintenanceWindow" {
+	if f.writes != writes || obj.Status.PendingModifiedValues["dbInstanceClass"] != "db.m5.large" ||
+		obj.Status.InstanceClass != "db.t4g.micro" || c.Reason != "WaitingForMaintenanceWindow" {
 		t.Errorf("%d writes, pending %v, condition %+v", f.writes-writes, obj.Status.PendingModifiedValues, c)
 	}
 	obj.Spec.ApplyImmediately, obj.Generation = true, 3
 	settled(t, f, v, obj)
 	c = meta.FindStatusCondition(obj.Status.Conditions, v1alpha1.ConditionChangesApplied)
-	if f.writes != writes+1 || obj.Status.InstanceClass != "db.m5.large" || obj.Status.PendingModifiedValues != nil || c.Reason != "Applied" {
+	if f.writes != writes+1 || obj.Status.InstanceClass != "db.m5.large" || obj.Status.PendingModifiedValues != nil ||
+		c.Reason != "Applied" {
 		t.Errorf("%d writes, class %s, condition %+v", f.writes-writes, obj.Status.InstanceClass, c)
 	}
 	// RDS is still at work: the change is not requested again.
-	f.db.DBInstanceClass, f.db.PendingModifiedValues = aws.String("db.t4g.micro"), &rdstypes.PendingModifiedValues{DBInstanceClass: aws.String("db.m5.large")}
+	f.db.DBInstanceClass, f.db.PendingModifiedValues = aws.String("db.t4g.micro"), &rdstypes.PendingModifiedValues{
+		DBInstanceClass: aws.String("db.m5.large"),
+	}
 	if _, _, err := pass(t, f, v, obj); paused(err) != "Modifying" || f.writes != writes+1 {
 		t.Errorf("%v after %d writes", err, f.writes-writes)
 	}
 }
 
 func TestAPendingRebootIsShownAndNotFought(t *testing.T) {
-	f, v, obj := &fakeRDS{}, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) { i.Spec.DBParameterGroupName = "ours" })
+	f, v, obj := &fakeRDS{}, &fakeVault{},
+		object(func(i *v1alpha1.RDSInstance) { i.Spec.DBParameterGroupName = "ours" })
 	settled(t, f, v, obj)
 	f.db.DBParameterGroups[0].ParameterApplyStatus = aws.String("pending-reboot")
 	writes := f.writes
@@ -141,7 +151,8 @@ func TestAPendingRebootIsShownAndNotFought(t *testing.T) {
 
 func TestWhatAWSMovesByItselfIsNoDrift(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) {
-		i.Spec.MaxAllocatedStorage, i.Spec.PreferredMaintenanceWindow, i.Spec.EngineVersion = aws.Int32(100), "SUN:03:00-Sun:03:30", "16"
+		i.Spec.MaxAllocatedStorage, i.Spec.PreferredMaintenanceWindow, i.Spec.EngineVersion = aws.Int32(100),
+			"SUN:03:00-Sun:03:30", "16"
 	})
 	settled(t, f, v, obj)
 	writes := f.writes
@@ -164,7 +175,8 @@ func TestWhatAWSMovesByItselfIsNoDrift(t *testing.T) {
 
 // An empty window made an earlier system call ModifyDBInstance in every pass.
 func TestAnEmptyWindowIsNoWish(t *testing.T) {
-	f, v, obj := &fakeRDS{}, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) { i.Spec.PreferredBackupWindow = "02:00-02:30" })
+	f, v, obj := &fakeRDS{}, &fakeVault{},
+		object(func(i *v1alpha1.RDSInstance) { i.Spec.PreferredBackupWindow = "02:00-02:30" })
 	settled(t, f, v, obj)
 	obj.Spec.PreferredBackupWindow = ""
 	writes := f.writes
@@ -191,7 +203,8 @@ func TestAnotherDatabaseIsNotTakenForThis(t *testing.T) {
 		change(f)
 		f.tags["portico.dev/uid"] = "older"
 		writes := f.writes
-		if _, _, err := pass(t, f, v, obj); paused(err) != "ImmutableDiffers!" || !strings.Contains(err.Error(), name) || f.writes != writes {
+		if _, _, err := pass(t, f, v, obj); paused(err) != "ImmutableDiffers!" ||
+			!strings.Contains(err.Error(), name) || f.writes != writes {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -199,12 +212,17 @@ func TestAnotherDatabaseIsNotTakenForThis(t *testing.T) {
 
 func TestAWSErrorsAreOutcomes(t *testing.T) {
 	for what, want := range map[string]string{
-		"InvalidDBInstanceState": "Busy", "InsufficientDBInstanceCapacity": "InsufficientCapacity!", "StorageQuotaExceeded": "QuotaExceeded!",
-		"InstanceQuotaExceeded": "QuotaExceeded!", "DBSubnetGroupNotFoundFault": "InvalidSpec!", "KMSKeyNotAccessibleFault": "InvalidSpec!",
-		"DBInstanceAutomatedBackupQuotaExceeded": "QuotaExceeded!", "OptionGroupNotFoundFault": "InvalidSpec!", "InvalidParameterDependency": "InvalidSpec!",
-		"InvalidParameterCombination": "InvalidSpec!", "DBParameterGroupNotFound": "InvalidSpec!", "AccessDenied": "AccessDenied!", "InternalFailure": "",
+		"InvalidDBInstanceState": "Busy", "InsufficientDBInstanceCapacity": "InsufficientCapacity!",
+		"StorageQuotaExceeded":  "QuotaExceeded!",
+		"InstanceQuotaExceeded": "QuotaExceeded!", "DBSubnetGroupNotFoundFault": "InvalidSpec!",
+		"KMSKeyNotAccessibleFault":               "InvalidSpec!",
+		"DBInstanceAutomatedBackupQuotaExceeded": "QuotaExceeded!", "OptionGroupNotFoundFault": "InvalidSpec!",
+		"InvalidParameterDependency":  "InvalidSpec!",
+		"InvalidParameterCombination": "InvalidSpec!", "DBParameterGroupNotFound": "InvalidSpec!",
+		"AccessDenied": "AccessDenied!", "InternalFailure": "",
 	} {
-		if _, _, err := pass(t, &fakeRDS{refuse: code(what)}, &fakeVault{}, object()); err == nil || paused(err) != want {
+		if _, _, err := pass(t, &fakeRDS{refuse: code(what)}, &fakeVault{}, object()); err == nil ||
+			paused(err) != want {
 			t.Errorf("%s at creation: %v", what, err)
 		}
 	}
@@ -227,7 +245,8 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		}
 		if rapid.Bool().Draw(r, "pending") {
 			f.db.PendingModifiedValues = &rdstypes.PendingModifiedValues{
-				DBInstanceClass: aws.String(rapid.SampledFrom([]string{"db.t4g.micro", "db.x"}).Draw(r, "pending class")), Iops: aws.Int32(rapid.Int32Range(4000, 4002).Draw(r, "pending iops")),
+				DBInstanceClass: aws.String(rapid.SampledFrom([]string{"db.t4g.micro", "db.x"}).Draw(
+					r, "pending class")), Iops: aws.Int32(rapid.Int32Range(4000, 4002).Draw(r, "pending iops")),
 			}
 		}
 		if rapid.Bool().Draw(r, "not declared any more") {
@@ -248,7 +267,8 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		if f.writes != writes {
 			r.Fatalf("a second pass wrote %d times", f.writes-writes)
 		}
-		if !maps.Equal(before.Status.PendingModifiedValues, obj.Status.PendingModifiedValues) || before.Status.Conditions[0] != obj.Status.Conditions[0] {
+		if !maps.Equal(before.Status.PendingModifiedValues, obj.Status.PendingModifiedValues) ||
+			before.Status.Conditions[0] != obj.Status.Conditions[0] {
 			r.Fatalf("a second pass changed the status")
 		}
 	})

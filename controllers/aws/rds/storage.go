@@ -24,7 +24,8 @@ func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) 
 		}
 	}
 	p, db := seen.pending(), &seen.db
-	in.AllocatedStorage = aws.Int32(max(aws.ToInt32(in.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(db.AllocatedStorage)))
+	in.AllocatedStorage = aws.Int32(max(aws.ToInt32(in.AllocatedStorage), aws.ToInt32(p.AllocatedStorage),
+		aws.ToInt32(db.AllocatedStorage)))
 	kind := firstString(in.StorageType, p.StorageType, db.StorageType)
 	least, provisions := provisioning(obj.Spec.Engine, kind, *in.AllocatedStorage)
 	if !provisions {

@@ -35,13 +35,18 @@ func TestGrowingStorageNamesWhatItHas(t *testing.T) {
 			i.Spec.Engine, i.Spec.AllocatedStorage, i.Spec.IOPS = row.engine, row.to, row.declared
 		})
 		seen := stateOf(&rdstypes.DBInstance{
-			DBInstanceIdentifier: aws.String("db"), StorageType: &row.storageType, AllocatedStorage: &row.from, Iops: &row.iops, StorageThroughput: &row.mibs,
-			DBInstanceClass: aws.String("db.t4g.micro"), PendingModifiedValues: &rdstypes.PendingModifiedValues{Iops: row.pending},
+			DBInstanceIdentifier: aws.String("db"), StorageType: &row.storageType, AllocatedStorage: &row.from,
+			Iops: &row.iops, StorageThroughput: &row.mibs,
+			DBInstanceClass: aws.String("db.t4g.micro"), PendingModifiedValues: &rdstypes.PendingModifiedValues{
+				Iops: row.pending,
+			},
 		})
 		changes, _ := differences(obj, &seen, false)
 		in := modification(obj, &seen, changes)
-		if aws.ToInt32(in.AllocatedStorage) != row.to || aws.ToInt32(in.Iops) != row.wantIops || aws.ToInt32(in.StorageThroughput) != row.wantThrouput {
-			t.Errorf("%s: asked for %d GiB, %d IOPS, %d MiB/s", name, aws.ToInt32(in.AllocatedStorage), aws.ToInt32(in.Iops), aws.ToInt32(in.StorageThroughput))
+		if aws.ToInt32(in.AllocatedStorage) != row.to || aws.ToInt32(in.Iops) != row.wantIops ||
+			aws.ToInt32(in.StorageThroughput) != row.wantThrouput {
+			t.Errorf("%s: asked for %d GiB, %d IOPS, %d MiB/s", name, aws.ToInt32(in.AllocatedStorage),
+				aws.ToInt32(in.Iops), aws.ToInt32(in.StorageThroughput))
 		}
 	}
 }
@@ -87,7 +92,8 @@ func TestStorageIsLeftAloneWhileItIsOptimized(t *testing.T) {
 	settled(t, f, v, obj)
 	f.db.DBInstanceStatus = aws.String("storage-optimization")
 	obj.Spec.AllocatedStorage, obj.Spec.BackupRetentionPeriod, obj.Generation = 50, aws.Int32(9), 2
-	if _, _, err := pass(t, f, v, obj); paused(err) != "StorageOptimizing" || *f.db.BackupRetentionPeriod != 9 || f.modified.AllocatedStorage != nil {
+	if _, _, err := pass(t, f, v, obj); paused(err) != "StorageOptimizing" || *f.db.BackupRetentionPeriod != 9 ||
+		f.modified.AllocatedStorage != nil {
 		t.Errorf("%v; sent %+v", err, f.modified)
 	}
 	writes := f.writes
@@ -111,7 +117,8 @@ func TestStorageThatCannotShrinkIsTold(t *testing.T) {
 	}
 	writes := f.writes
 	obj.Spec.AllocatedStorage, obj.Generation = 50, 2
-	if message := told(); !strings.Contains(message, "stays at 100 GiB") || !strings.Contains(message, "cannot shrink") || f.writes != writes {
+	if message := told(); !strings.Contains(message, "stays at 100 GiB") ||
+		!strings.Contains(message, "cannot shrink") || f.writes != writes {
 		t.Errorf("%d writes, %q", f.writes-writes, message)
 	}
 	obj.Spec.MaxAllocatedStorage, obj.Generation = aws.Int32(500), 3

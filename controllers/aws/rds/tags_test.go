@@ -11,7 +11,8 @@ func TestTagsThatAnAnswerLeavesOutAreAskedFor(t *testing.T) {
 	settled(t, f, v, obj)
 	writes := f.writes
 	f.calls = nil
-	if settled(t, f, v, obj); f.writes != writes || !slices.Equal(f.calls, []string{"DescribeDBInstances", "ListTagsForResource"}) {
+	if settled(t, f, v, obj); f.writes != writes ||
+		!slices.Equal(f.calls, []string{"DescribeDBInstances", "ListTagsForResource"}) {
 		t.Errorf("a check at rest called %v", f.calls)
 	}
 	f.failTags, f.calls = code("AccessDenied"), nil

@@ -27,11 +27,15 @@ func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, erro
 	case newer && (sameMajor || s.AllowMajorVersionUpgrade):
 		return &external.Change{Path: versionPath, From: have, To: want}, nil
 	case newer:
-		return nil, engine.Blocked(v1alpha1.ReasonMajorUpgradeNotAllowed, "engineVersion %s is a major upgrade from %s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion back to %s", want, have, major(s.Engine, have))
+		return nil, engine.Blocked(v1alpha1.ReasonMajorUpgradeNotAllowed, "engineVersion %s is a major upgrade from "+
+			"%s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion "+
+			"back to %s", want, have, major(s.Engine, have))
 	case sameMajor && (s.AutoMinorVersionUpgrade == nil || *s.AutoMinorVersionUpgrade):
 		return nil, nil // AWS installed a newer minor version, as allowed
 	default:
-		return nil, engine.Blocked(v1alpha1.ReasonDowngradeImpossible, "engineVersion %s is older than %s, which runs, and RDS cannot go back; nothing was changed. Set engineVersion to %s, or restore an older snapshot into a new database", want, have, have)
+		return nil, engine.Blocked(v1alpha1.ReasonDowngradeImpossible, "engineVersion %s is older than %s, which "+
+			"runs, and RDS cannot go back; nothing was changed. Set engineVersion to %s, or restore an older "+
+			"snapshot into a new database", want, have, have)
 	}
 }
 

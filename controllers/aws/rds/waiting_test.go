@@ -79,7 +79,10 @@ func TestARotationWaitsForWhatWouldInterrupt(t *testing.T) {
 }
 
 func TestASecretThatCannotBeUsedIsTold(t *testing.T) {
-	for status, want := range map[string]string{"creating": "SecretCreating", "impaired": "SecretImpaired!", "rotating": "", "active": "", "": ""} {
+	for status, want := range map[string]string{
+		"creating": "SecretCreating", "impaired": "SecretImpaired!",
+		"rotating": "", "active": "", "": "",
+	} {
 		f, v, obj := &fakeRDS{}, &fakeVault{}, object(managed)
 		settled(t, f, v, obj)
 		f.db.MasterUserSecret.SecretStatus = &status
@@ -109,7 +112,8 @@ func TestAManagedPasswordOfARestoredDatabase(t *testing.T) {
 }
 
 func TestAMissingServiceLinkedRoleIsAMissingPermission(t *testing.T) {
-	refuse := &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Unable to create the resource. Verify that you have permission to create service linked role. Otherwise wait and try again later."}
+	refuse := &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Unable to create the resource. Verify " +
+		"that you have permission to create service linked role. Otherwise wait and try again later."}
 	if _, _, err := pass(t, &fakeRDS{refuse: refuse}, &fakeVault{}, object()); paused(err) != "AccessDenied!" {
 		t.Errorf("%v", err)
 	}

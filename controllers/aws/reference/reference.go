@@ -72,7 +72,9 @@ var kinds = map[string]kind{
 		arn:       func(s *cloud.Session, name string) string { return s.ARN("rds", "subgrp:"+strings.ToLower(name)) },
 	},
 	InstanceProfile: {
-		list: "allowedInstanceProfiles", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedInstanceProfiles },
+		list: "allowedInstanceProfiles", allowed: func(r *v1alpha1.AWSRules) []string {
+			return r.AllowedInstanceProfiles
+		},
 		team:      func(r *v1alpha1.TeamReferences) []string { return r.AllowedInstanceProfiles },
 		canonical: profileName,
 	},
@@ -86,7 +88,9 @@ var kinds = map[string]kind{
 		canonical: keyARN, arn: taggedKey, everybodys: ofAWS,
 	},
 	DeadLetterQueue: {
-		list: "allowedDeadLetterQueues", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedDeadLetterQueues },
+		list: "allowedDeadLetterQueues", allowed: func(r *v1alpha1.AWSRules) []string {
+			return r.AllowedDeadLetterQueues
+		},
 		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedDeadLetterQueues },
 		arn:  func(_ *cloud.Session, arn string) string { return arn },
 	},
@@ -108,7 +112,9 @@ var kinds = map[string]kind{
 		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedSubscribers }, patterns: true,
 	},
 	ParameterGroup: {
-		list: "allowedParameterGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedParameterGroups },
+		list: "allowedParameterGroups", allowed: func(r *v1alpha1.AWSRules) []string {
+			return r.AllowedParameterGroups
+		},
 		team:       func(r *v1alpha1.TeamReferences) []string { return r.AllowedParameterGroups },
 		canonical:  func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS stores it
 		arn:        func(s *cloud.Session, name string) string { return s.ARN("rds", "pg:"+strings.ToLower(name)) },
@@ -152,7 +158,8 @@ func Narrowed(s *cloud.Session, r external.Reference) error {
 	if len(list) == 0 || names(s, r, list) {
 		return nil
 	}
-	return cloud.NotAllowed("the "+r.Kind+" "+r.Name, kinds[r.Kind].list, v1alpha1.KindTeam+" "+s.Team.Name, guardrails.Shorten(list))
+	return cloud.NotAllowed("the "+r.Kind+" "+r.Name, kinds[r.Kind].list, v1alpha1.KindTeam+" "+s.Team.Name,
+		guardrails.Shorten(list))
 }
 
 // Added returns references to the elements of is that are not in was.
@@ -194,7 +201,9 @@ func (c *Checker) Admit(ctx context.Context, obj client.Object, references []ext
 	if err != nil {
 		return err
 	}
-	open = slices.DeleteFunc(open, func(r external.Reference) bool { return c.session.Identity.SharedWith(obj, tags[r]) })
+	open = slices.DeleteFunc(open, func(r external.Reference) bool {
+		return c.session.Identity.SharedWith(obj, tags[r])
+	})
 	if len(open) == 0 {
 		return nil
 	}
@@ -222,18 +231,24 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 	if !s.Services.Offers(tagging.ServiceID) || !slices.ContainsFunc(refused, taggable) {
 		tag, alias = "", "" // tags cannot be read
 	}
-	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s cannot use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",
-		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, tag, alias)
+	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s cannot use %s, or there is no such "+
+		"thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",
+		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider,
+		tag, alias)
 }
 
 // NoProfile returns the error for an instance profile that does not exist, and whose name the namespace may use.
 func NoProfile(nameOrARN string) error {
-	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
+	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was "+
+		"changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, "+
+		"and Portico tries again every 5 minutes", nameOrARN)
 }
 
 // RefuseSnapshot returns one error for a snapshot that does not exist or that obj is not allowed to use, so that it
 // does not reveal which: anyone who restores a snapshot has its data.
 func RefuseSnapshot(obj client.Object, snapshot string) error {
-	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "there is no snapshot %s of this namespace; nothing was created. Correct the name; or ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
+	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "there is no snapshot %s of this namespace; nothing was "+
+		"created. Correct the name; or ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this "+
+		"object alone",
 		snapshot, cloud.TagNamespace, obj.GetNamespace(), cloud.TagAdopt, obj.GetNamespace(), obj.GetName())
 }

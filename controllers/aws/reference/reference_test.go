@@ -30,7 +30,9 @@ type shared struct {
 	calls []string
 }
 
-func (s *shared) GetResources(_ context.Context, in *tagging.GetResourcesInput, _ ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error) {
+func (s *shared) GetResources(_ context.Context, in *tagging.GetResourcesInput, _ ...func(*tagging.Options)) (
+	*tagging.GetResourcesOutput, error,
+) {
 	s.calls = append(s.calls, "GetResources")
 	out := &tagging.GetResourcesOutput{}
 	for arn, tags := range s.tags {
@@ -46,7 +48,9 @@ func (s *shared) GetResources(_ context.Context, in *tagging.GetResourcesInput, 
 	return out, s.fail
 }
 
-func (s *shared) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error) {
+func (s *shared) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (
+	*iam.GetInstanceProfileOutput, error,
+) {
 	s.calls = append(s.calls, "GetInstanceProfile")
 	tags, ok := s.tags[*in.InstanceProfileName]
 	if !ok && s.fail == nil {
@@ -59,7 +63,9 @@ func (s *shared) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfil
 	return &iam.GetInstanceProfileOutput{InstanceProfile: profile}, s.fail
 }
 
-func (s *shared) DescribeKeyPairs(_ context.Context, in *ec2.DescribeKeyPairsInput, _ ...func(*ec2.Options)) (*ec2.DescribeKeyPairsOutput, error) {
+func (s *shared) DescribeKeyPairs(_ context.Context, in *ec2.DescribeKeyPairsInput, _ ...func(*ec2.Options)) (
+	*ec2.DescribeKeyPairsOutput, error,
+) {
 	s.calls = append(s.calls, "DescribeKeyPairs")
 	tags, ok := s.tags["key-pair/"+in.KeyNames[0]]
 	if !ok && s.fail == nil {
@@ -90,22 +96,28 @@ func with(key, value string) map[string]string {
 
 func account() *shared {
 	return &shared{tags: map[string]map[string]string{
-		ec2ARN + "subnet/subnet-ours": of("payments"), ec2ARN + "subnet/subnet-theirs": of("search"), ec2ARN + "subnet/subnet-bare": {"Name": "main"},
-		ec2ARN + "subnet/subnet-older": with("portico.dev/namespace-uid", "older"), ec2ARN + "subnet/subnet-full": with("portico.dev/namespace-uid", "ns-uid"),
-		ec2ARN + "subnet/subnet-elsewhere": with("portico.dev/cluster", "other"), ec2ARN + "subnet/subnet-offered": {"portico.dev/adopt": "payments/ledger"},
+		ec2ARN + "subnet/subnet-ours": of("payments"), ec2ARN + "subnet/subnet-theirs": of("search"),
+		ec2ARN + "subnet/subnet-bare":  {"Name": "main"},
+		ec2ARN + "subnet/subnet-older": with("portico.dev/namespace-uid", "older"), ec2ARN + "subnet/subnet-full": with(
+			"portico.dev/namespace-uid", "ns-uid"),
+		ec2ARN + "subnet/subnet-elsewhere": with("portico.dev/cluster", "other"), ec2ARN + "subnet/subnet-offered": {
+			"portico.dev/adopt": "payments/ledger",
+		},
 		ec2ARN + "security-group/sg-ours": of("payments"), ec2ARN + "security-group/sg-theirs": of("search"),
 		"arn:aws:rds:eu-west-1:111122223333:subgrp:ours": of("payments"),
 		kmsARN + "key/1-ours":                            of("payments"), kmsARN + "key/2-theirs": of("search"),
 		sqsARN + "ours": of("payments"), sqsARN + "theirs": of("search"),
 		"web": of("payments"), "admin": of("platform"),
 		"key-pair/ours": of("payments"), "key-pair/theirs": of("search"), "key-pair/bare": {},
-		"arn:aws:rds:eu-west-1:111122223333:pg:ours": of("payments"), "arn:aws:rds:eu-west-1:111122223333:pg:theirs": of("search"),
+		"arn:aws:rds:eu-west-1:111122223333:pg:ours":   of("payments"),
+		"arn:aws:rds:eu-west-1:111122223333:pg:theirs": of("search"),
 	}}
 }
 
 func checker(s *shared, rules v1alpha1.AWSRules) *Checker {
 	return &Checker{svc: &service{tags: s, profiles: s, keyPairs: s}, session: &cloud.Session{
-		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws", Provider: "aws-prod", Rules: rules,
+		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws", Provider: "aws-prod",
+		Rules:    rules,
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "EC2Instance", NamespaceUID: "ns-uid"},
 	}}
 }
@@ -178,9 +190,12 @@ func TestWhatANamespaceMayName(t *testing.T) {
 		{KMSKey, "arn:aws:kms:us-east-1:111122223333:key/4-all", rules, true, 1},
 	} {
 		s := account()
-		err := checker(s, row.rules).Admit(t.Context(), ledger(), []external.Reference{{Kind: row.kind, Name: row.name}})
+		err := checker(s, row.rules).Admit(t.Context(), ledger(), []external.Reference{
+			{Kind: row.kind, Name: row.name},
+		})
 		wait, _ := engine.AsWait(err)
-		if (err != nil) != row.refused || (row.refused && wait.Reason != "ReferenceNotAllowed") || len(s.calls) != row.calls {
+		if (err != nil) != row.refused || (row.refused && wait.Reason != "ReferenceNotAllowed") ||
+			len(s.calls) != row.calls {
 			t.Errorf("%s %s: %v after %v", row.kind, row.name, err, s.calls)
 		}
 	}
@@ -197,8 +212,10 @@ func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
 		{Kind: KMSKey, Name: kmsARN + "key/1-ours"},
 		{Kind: KMSKey, Name: "alias/payments"},
 	})
-	const want = "namespace payments cannot use the subnet subnet-theirs and the security group sg-theirs and the KMS key alias/payments, or there is no such thing; nothing was changed. " +
-		"Ask a platform admin to add them to allowedKMSKeys and allowedSecurityGroups and allowedSubnets of AWSProvider aws-prod, or to tag them portico.dev/namespace=payments in AWS; or name another one. " +
+	const want = "namespace payments cannot use the subnet subnet-theirs and the security group sg-theirs and the " +
+		"KMS key alias/payments, or there is no such thing; nothing was changed. Ask a platform admin to add them to " +
+		"allowedKMSKeys and allowedSecurityGroups and allowedSubnets of AWSProvider aws-prod, or to tag them " +
+		"portico.dev/namespace=payments in AWS; or name another one. " +
 		"The tags of a key are found by its ID or ARN only, not by an alias."
 	if err == nil || err.Error() != want || !slices.Equal(s.calls, []string{"GetResources"}) {
 		t.Errorf("%v\nwant %s\ncalls %v", err, want, s.calls)
@@ -207,8 +224,11 @@ func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
 
 // The error does not show whether another team has a profile of this name.
 func TestAProfileThatIsNotThereIsRefusedAsAnothersIs(t *testing.T) {
-	err := checker(account(), v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: InstanceProfile, Name: "none"}})
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ReferenceNotAllowed" || !strings.Contains(err.Error(), "the instance profile none, or there is no such thing") {
+	err := checker(account(), v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{
+		{Kind: InstanceProfile, Name: "none"},
+	})
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ReferenceNotAllowed" ||
+		!strings.Contains(err.Error(), "the instance profile none, or there is no such thing") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -221,7 +241,9 @@ func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
 			error(&smithy.GenericAPIError{Code: "AccessDeniedException"}): "AccessDenied", errors.New("reset"): "",
 		} {
 			s.fail = fail
-			err := checker(s, v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: kind, Name: "web"}})
+			err := checker(s, v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{
+				{Kind: kind, Name: "web"},
+			})
 			if wait, ok := engine.AsWait(err); err == nil || (ok && wait.Reason != reason) {
 				t.Errorf("%s, %v: %v", kind, fail, err)
 			}
@@ -233,7 +255,8 @@ func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
 func TestATeamNarrowsWhatItMayName(t *testing.T) {
 	every := []string{"*"}
 	open := v1alpha1.AWSRules{
-		AllowedSubnets: every, AllowedSubnetGroups: every, AllowedSecurityGroups: every, AllowedInstanceProfiles: every, AllowedImages: every,
+		AllowedSubnets: every, AllowedSubnetGroups: every, AllowedSecurityGroups: every, AllowedInstanceProfiles: every,
+		AllowedImages:  every,
 		AllowedKMSKeys: every, AllowedDeadLetterQueues: every, AllowedKeyPairs: every, AllowedParameterGroups: every,
 	}
 	lists := v1alpha1.TeamReferences{
@@ -261,11 +284,17 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 			c.session.Team = team
 			return c.Admit(t.Context(), ledger(), []external.Reference{{Kind: row.kind, Name: name}})
 		}
-		narrow := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{TeamReferences: lists}}}
-		wide := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{}}}
+		narrow := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{
+			Guardrails: &v1alpha1.TeamGuardrails{TeamReferences: lists},
+		}}
+		wide := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{
+			Guardrails: &v1alpha1.TeamGuardrails{},
+		}}
 		err := admit(narrow, row.theirs)
 		wait, _ := engine.AsWait(err)
-		if said := "the " + row.kind + " " + row.theirs + " is not allowed: Team growth allows "; err == nil || !strings.Contains(err.Error(), ", by spec.guardrails."+row.list+".") || wait == nil || wait.Reason != v1alpha1.ReasonNotAllowed || !strings.HasPrefix(err.Error(), said) {
+		if said := "the " + row.kind + " " + row.theirs + " is not allowed: Team growth allows "; err == nil ||
+			!strings.Contains(err.Error(), ", by spec.guardrails."+row.list+".") || wait == nil ||
+			wait.Reason != v1alpha1.ReasonNotAllowed || !strings.HasPrefix(err.Error(), said) {
 			t.Errorf("%s %s: %v, want it refused as %q", row.kind, row.theirs, err, said)
 		}
 		for _, name := range row.ours {
@@ -294,13 +323,16 @@ func TestWithoutTheTaggingAPIListsDecide(t *testing.T) {
 		s.fail = row.fail
 		c := checker(s, listed)
 		c.session.Services = row.services
-		if err := c.Admit(t.Context(), ledger(), []external.Reference{{Kind: DeadLetterQueue, Name: sqsARN + "theirs"}}); err != nil {
+		if err := c.Admit(t.Context(), ledger(), []external.Reference{
+			{Kind: DeadLetterQueue, Name: sqsARN + "theirs"},
+		}); err != nil {
 			t.Errorf("%s: one that is listed: %v", name, err)
 		}
 		for _, kind := range []string{DeadLetterQueue, InstanceProfile} {
 			err := c.Admit(t.Context(), ledger(), []external.Reference{{Kind: kind, Name: "ours"}})
 			wait, _ := engine.AsWait(err)
-			if wait == nil || wait.Reason != "ReferenceNotAllowed" || strings.Contains(err.Error(), "or to tag") != row.tag {
+			if wait == nil || wait.Reason != "ReferenceNotAllowed" ||
+				strings.Contains(err.Error(), "or to tag") != row.tag {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -316,7 +348,8 @@ func TestWhatIsOfferedIsWhatMayBeNamed(t *testing.T) {
 	} {
 		usable, err := checker(s, v1alpha1.AWSRules{}).Usable(t.Context(), "payments", kind, all)
 		for _, one := range all {
-			if want := one.Name == "ours" || strings.HasPrefix(one.Name, "default."); usable[one.Name] != want || err != nil {
+			if want := one.Name == "ours" || strings.HasPrefix(one.Name, "default."); usable[one.Name] != want ||
+				err != nil {
 				t.Errorf("%s %s: %v, %v", kind, one.Name, usable[one.Name], err)
 			}
 		}

@@ -18,17 +18,20 @@ import (
 
 // tagAPI lists the calls to the Resource Groups Tagging API, which knows the tags of nearly everything.
 type tagAPI interface {
-	GetResources(context.Context, *tagging.GetResourcesInput, ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error)
+	GetResources(context.Context, *tagging.GetResourcesInput, ...func(*tagging.Options)) (
+		*tagging.GetResourcesOutput, error)
 }
 
 // profileAPI lists the calls to IAM: the tagging API does not show its instance profiles.
 type profileAPI interface {
-	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
+	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (
+		*iam.GetInstanceProfileOutput, error)
 }
 
 // keyPairAPI lists the calls to EC2: key pairs are named by their names, and their ARNs contain IDs.
 type keyPairAPI interface {
-	DescribeKeyPairs(context.Context, *ec2.DescribeKeyPairsInput, ...func(*ec2.Options)) (*ec2.DescribeKeyPairsOutput, error)
+	DescribeKeyPairs(context.Context, *ec2.DescribeKeyPairsInput, ...func(*ec2.Options)) (
+		*ec2.DescribeKeyPairsOutput, error)
 }
 
 // service holds what all objects of a session share.
@@ -40,13 +43,18 @@ type service struct {
 
 func serviceFor(session *cloud.Session) *service {
 	return cloud.Shared(session, func() *service {
-		return &service{tags: tagging.NewFromConfig(session.Config), profiles: iam.NewFromConfig(session.Config), keyPairs: ec2.NewFromConfig(session.Config)}
+		return &service{
+			tags: tagging.NewFromConfig(session.Config), profiles: iam.NewFromConfig(session.Config),
+			keyPairs: ec2.NewFromConfig(session.Config),
+		}
 	})
 }
 
 // tags reads the tags of the references, in one call for all except instance profiles and key pairs. A resource that is
 // missing from the response has no tags, or is not in this account and region.
-func (c *Checker) tags(ctx context.Context, references []external.Reference) (map[external.Reference]map[string]string, error) {
+func (c *Checker) tags(ctx context.Context, references []external.Reference) (
+	map[external.Reference]map[string]string, error,
+) {
 	found := map[external.Reference]map[string]string{}
 	var arns []string
 	for _, r := range references {
@@ -74,7 +82,9 @@ func (c *Checker) tags(ctx context.Context, references []external.Reference) (ma
 
 // byName returns the function that reads the tags of a kind that the tagging API does not find by the given names, and
 // the service that it calls; nil: the tagging API does.
-func (c *Checker) byName(kind string) (read func(ctx context.Context, name string) (map[string]string, error), service string) {
+func (c *Checker) byName(kind string) (
+	read func(ctx context.Context, name string) (map[string]string, error), service string,
+) {
 	switch kind {
 	case InstanceProfile:
 		return c.profile, iam.ServiceID
@@ -138,5 +148,6 @@ func (c *Checker) profile(ctx context.Context, nameOrARN string) (map[string]str
 	if out.InstanceProfile == nil {
 		return nil, nil
 	}
-	return cloud.TagMap(out.InstanceProfile.Tags, func(t iamtypes.Tag) (key, value *string) { return t.Key, t.Value }), nil
+	return cloud.TagMap(out.InstanceProfile.Tags, func(t iamtypes.Tag) (key, value *string) { return t.Key, t.Value }),
+		nil
 }

@@ -49,14 +49,19 @@ type policyAPI interface {
 	GetBucketPolicy(context.Context, *s3.GetBucketPolicyInput, ...opt) (*s3.GetBucketPolicyOutput, error)
 	PutBucketPolicy(context.Context, *s3.PutBucketPolicyInput, ...opt) (*s3.PutBucketPolicyOutput, error)
 	DeleteBucketPolicy(context.Context, *s3.DeleteBucketPolicyInput, ...opt) (*s3.DeleteBucketPolicyOutput, error)
-	GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput, ...opt) (*s3.GetBucketNotificationConfigurationOutput, error)
-	PutBucketNotificationConfiguration(context.Context, *s3.PutBucketNotificationConfigurationInput, ...opt) (*s3.PutBucketNotificationConfigurationOutput, error)
+	GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput, ...opt) (
+		*s3.GetBucketNotificationConfigurationOutput, error)
+	PutBucketNotificationConfiguration(context.Context, *s3.PutBucketNotificationConfigurationInput, ...opt) (
+		*s3.PutBucketNotificationConfigurationOutput, error)
 }
 
 type rulesAPI interface {
-	GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketLifecycleConfigurationInput, ...opt) (*s3.GetBucketLifecycleConfigurationOutput, error)
-	PutBucketLifecycleConfiguration(context.Context, *s3.PutBucketLifecycleConfigurationInput, ...opt) (*s3.PutBucketLifecycleConfigurationOutput, error)
-	DeleteBucketLifecycle(context.Context, *s3.DeleteBucketLifecycleInput, ...opt) (*s3.DeleteBucketLifecycleOutput, error)
+	GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketLifecycleConfigurationInput, ...opt) (
+		*s3.GetBucketLifecycleConfigurationOutput, error)
+	PutBucketLifecycleConfiguration(context.Context, *s3.PutBucketLifecycleConfigurationInput, ...opt) (
+		*s3.PutBucketLifecycleConfigurationOutput, error)
+	DeleteBucketLifecycle(context.Context, *s3.DeleteBucketLifecycleInput, ...opt) (
+		*s3.DeleteBucketLifecycleOutput, error)
 	GetBucketCors(context.Context, *s3.GetBucketCorsInput, ...opt) (*s3.GetBucketCorsOutput, error)
 	PutBucketCors(context.Context, *s3.PutBucketCorsInput, ...opt) (*s3.PutBucketCorsOutput, error)
 	DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (*s3.DeleteBucketCorsOutput, error)
@@ -64,8 +69,10 @@ type rulesAPI interface {
 
 // controlAPI lists the calls to S3 Control, which writes tags where S3 itself does not.
 type controlAPI interface {
-	TagResource(context.Context, *s3control.TagResourceInput, ...func(*s3control.Options)) (*s3control.TagResourceOutput, error)
-	UntagResource(context.Context, *s3control.UntagResourceInput, ...func(*s3control.Options)) (*s3control.UntagResourceOutput, error)
+	TagResource(context.Context, *s3control.TagResourceInput, ...func(*s3control.Options)) (
+		*s3control.TagResourceOutput, error)
+	UntagResource(context.Context, *s3control.UntagResourceInput, ...func(*s3control.Options)) (
+		*s3control.UntagResourceOutput, error)
 }
 
 // client combines both services.

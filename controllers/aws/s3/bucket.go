@@ -66,9 +66,10 @@ func standsForAWS(session *cloud.Session) bool {
 
 func clientFor(session *cloud.Session) client {
 	return cloud.Shared(session, func() client {
-		return client{controlAPI: controlFor(session), Client: s3.NewFromConfig(session.ConfigFor(s3.ServiceID), func(o *s3.Options) {
-			o.UsePathStyle = ownEndpoint(session) // a custom endpoint has no DNS name per bucket
-		})}
+		return client{controlAPI: controlFor(session), Client: s3.NewFromConfig(session.ConfigFor(s3.ServiceID),
+			func(o *s3.Options) {
+				o.UsePathStyle = ownEndpoint(session) // a custom endpoint has no DNS name per bucket
+			})}
 	})
 }
 
@@ -103,7 +104,8 @@ func (b bucket) target(obj *v1alpha1.S3Bucket) target { return b.targetOf(b.name
 
 func (b bucket) targetOf(name string) target {
 	t := target{
-		api: b.api, bucket: &name, accountID: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
+		api: b.api, bucket: &name, accountID: aws.String(b.session.AccountID),
+		arn:     aws.String(arn(b.session.Partition, name)),
 		tagging: b.tagging, ownEndpoint: ownEndpoint(b.session), caller: b.session, made: b.made, to: b.to,
 	}
 	if !b.session.Stated { // a stated account proves nothing, and the server may know another owner
@@ -158,7 +160,8 @@ func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 		return ""
 	}
 	if _, byControl := b.tagging.byControl.Load(*t.bucket); byControl {
-		return b.session.Command(s3control.ServiceID, "s3control", "tag-resource", "--account-id", *t.accountID, "--resource-arn", *t.arn, "--tags", cloud.TagText(marks))
+		return b.session.Command(s3control.ServiceID, "s3control", "tag-resource", "--account-id", *t.accountID,
+			"--resource-arn", *t.arn, "--tags", cloud.TagText(marks))
 	}
 	all := `{"TagSet":` + cloud.TagText(cloud.TagChange{Set: marks}.Apply(seen.tags)) + `}`
 	words := []string{"s3api", "put-bucket-tagging", "--bucket", *t.bucket, "--tagging", all}

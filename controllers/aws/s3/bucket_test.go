@@ -41,14 +41,19 @@ func full() *v1alpha1.S3Bucket {
 	b := object()
 	s := &b.Spec
 	s.Versioning = "Enabled"
-	s.RequireTLS, s.Policy = aws.Bool(true), `{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"s3:GetObject","Resource":"*"}}`
+	s.RequireTLS, s.Policy = aws.Bool(true),
+		`{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"s3:GetObject","Resource":"*"}}`
 	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/x", BucketKeyEnabled: aws.Bool(true)}
-	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true)}
+	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{
+		BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true),
+	}
 	s.LifecycleRules = []v1alpha1.S3LifecycleRule{
 		{ID: "b", ExpirationDays: aws.Int32(10)},
 		{Prefix: "logs/", Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7)},
 	}
-	s.CORSRules = []v1alpha1.S3CORSRule{{AllowedOrigins: []string{"https://b", "https://a"}, AllowedMethods: []string{"PUT", "GET"}}}
+	s.CORSRules = []v1alpha1.S3CORSRule{
+		{AllowedOrigins: []string{"https://b", "https://a"}, AllowedMethods: []string{"PUT", "GET"}},
+	}
 	s.Tags = v1alpha1.Tags{"team": "payments"}
 	return b
 }
@@ -105,7 +110,8 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	b.Status.ManagedFields = a.Declared(b)
 	b.Spec = object().Spec
 	settle(t, a, b)
-	if f.versioning != "Suspended" || len(f.lifecycle) != 0 || len(f.cors) != 0 || !*f.access.BlockPublicAcls || f.tags["team"] != "" {
+	if f.versioning != "Suspended" || len(f.lifecycle) != 0 || len(f.cors) != 0 || !*f.access.BlockPublicAcls ||
+		f.tags["team"] != "" {
 		t.Errorf("left behind: %+v", f)
 	}
 	if f.encryption.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm != "AES256" {
@@ -156,7 +162,8 @@ func TestEmptyingFindsKeysThatXMLCannotCarry(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	slices.Sort(f.objects)
-	if _, err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "4 objects") || len(f.objects) != 0 {
+	if _, err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "4 objects") ||
+		len(f.objects) != 0 {
 		t.Fatalf("got %v, left %q", err, f.objects)
 	}
 	if _, err := a.Delete(t.Context(), b, nil); err != nil || f.exists {
@@ -170,7 +177,8 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !wait.Stalled || b.Status.RemovedObjects != 0 {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !wait.Stalled ||
+		b.Status.RemovedObjects != 0 {
 		t.Fatalf("got %v, %d removed", err, b.Status.RemovedObjects)
 	}
 	if len(f.calls) > 4 {
@@ -178,7 +186,10 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	}
 	f.objects = []string{"free", "locked-1", "locked-2"}
 	_, err = a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !strings.Contains(err.Error(), `2 objects could not be removed. The first that S3 keeps is "locked-2": AccessDenied`) || b.Status.RemovedObjects != 1 {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" ||
+		!strings.Contains(err.Error(),
+			`2 objects could not be removed. The first that S3 keeps is "locked-2": AccessDenied`) ||
+		b.Status.RemovedObjects != 1 {
 		t.Errorf("got %v, %d removed", err, b.Status.RemovedObjects)
 	}
 }
@@ -191,7 +202,9 @@ func TestABucketThatIsCalledNotEmptyAndListsNothingIsTold(t *testing.T) {
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
 	wait, ok := engine.AsWait(err)
-	if !ok || wait.Reason != "Emptying" || wait.After < 10*time.Second || !strings.Contains(err.Error(), "is not empty, and lists nothing in it: 0 objects") || !strings.Contains(err.Error(), "Retain or Orphan") {
+	if !ok || wait.Reason != "Emptying" || wait.After < 10*time.Second ||
+		!strings.Contains(err.Error(), "is not empty, and lists nothing in it: 0 objects") ||
+		!strings.Contains(err.Error(), "Retain or Orphan") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -201,7 +214,8 @@ func TestEmptyingGoesOnWhereItStopped(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Emptying" || !strings.Contains(wait.Error(), "10000 objects") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Emptying" ||
+		!strings.Contains(wait.Error(), "10000 objects") {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "10500 objects") {
@@ -216,7 +230,10 @@ func TestEmptyingGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestFirstCallExplainsWhoHasTheName(t *testing.T) {
-	for cause, want := range map[string]string{"AccessDenied": "NameTakenOrDenied", "PermanentRedirect": "AlreadyExists", "SlowDown": "Throttled"} {
+	for cause, want := range map[string]string{
+		"AccessDenied":      "NameTakenOrDenied",
+		"PermanentRedirect": "AlreadyExists", "SlowDown": "Throttled",
+	} {
 		_, err := adapter(&fakeS3{fail: code(cause)}).Observe(t.Context(), object())
 		if wait, ok := engine.AsWait(err); !ok || wait.Reason != want {
 			t.Errorf("%s: got %v, want %s", cause, err, want)
@@ -251,7 +268,8 @@ func TestAnyRulesConverge(t *testing.T) {
 		}
 		b.Spec.CORSRules = []v1alpha1.S3CORSRule{{
 			AllowedOrigins: rapid.SliceOfN(rapid.StringMatching(`https://[a-z]{1,5}`), 1, 4).Draw(rt, "origins"),
-			AllowedMethods: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"GET", "PUT", "POST"}), 1, 3, rapid.ID).Draw(rt, "methods"),
+			AllowedMethods: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"GET", "PUT", "POST"}), 1, 3,
+				rapid.ID).Draw(rt, "methods"),
 		}}
 		settle(t, adapter(&fakeS3{}), b)
 	})
@@ -282,7 +300,9 @@ func TestAZeroMaxAgeSettlesReturnedOrLeftOut(t *testing.T) {
 		b := object()
 		f := &fakeS3{exists: true, tags: adapter(nil).session.Tags(b, nil)}
 		for _, declared := range []*int32{aws.Int32(0), nil} {
-			b.Spec.CORSRules = []v1alpha1.S3CORSRule{{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET"}, MaxAgeSeconds: declared}}
+			b.Spec.CORSRules = []v1alpha1.S3CORSRule{
+				{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET"}, MaxAgeSeconds: declared},
+			}
 			settle(t, adapter(f), b)
 			f.cors[0].MaxAgeSeconds = returned
 			writes := f.writes
@@ -307,7 +327,8 @@ func TestTheDomainNameIsThatOfTheEndpoint(t *testing.T) {
 		"pay.s3.us-gov-west-1.amazonaws.com": {region: "us-gov-west-1", partition: "aws-us-gov"},
 		"pay.s3.cn-north-1.amazonaws.com.cn": {region: "cn-north-1", partition: "aws-cn"},
 		"pay.s3.eusc-de-east-1.amazonaws.eu": {region: "eusc-de-east-1", partition: "aws-eusc"},
-		"s3.eu-west-1.amazonaws.com/a.b":     {region: "eu-west-1", partition: "aws"}, // AWS's certificate covers only one label
+		// AWS's certificate covers only one label
+		"s3.eu-west-1.amazonaws.com/a.b":     {region: "eu-west-1", partition: "aws"},
 		"minio.example.com:9000/pay":         {region: "eu-west-1", partition: "aws", endpoint: "https://minio.example.com:9000"},
 		"gateway.example.com/storage/s3/a.b": {region: "eu-west-1", partition: "aws", endpoint: "https://gateway.example.com/storage/s3/"},
 		"[fd00::1]:4566/a.b":                 {region: "eu-west-1", partition: "aws", endpoint: "http://[fd00::1]:4566"},
@@ -330,10 +351,13 @@ func TestBlockedEncryptionTypesSurvive(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "one"}
 	settle(t, a, b)
-	f.encryption.Rules[0].BlockedEncryptionTypes = &s3types.BlockedEncryptionTypes{EncryptionType: []s3types.EncryptionType{"SSE-C"}}
+	f.encryption.Rules[0].BlockedEncryptionTypes = &s3types.BlockedEncryptionTypes{
+		EncryptionType: []s3types.EncryptionType{"SSE-C"},
+	}
 	b.Spec.Encryption.KMSKeyID = "two"
 	settle(t, a, b)
-	if got := f.encryption.Rules[0]; got.BlockedEncryptionTypes == nil || *got.ApplyServerSideEncryptionByDefault.KMSMasterKeyID != "two" {
+	if got := f.encryption.Rules[0]; got.BlockedEncryptionTypes == nil ||
+		*got.ApplyServerSideEncryptionByDefault.KMSMasterKeyID != "two" {
 		t.Errorf("rule %+v", got)
 	}
 }

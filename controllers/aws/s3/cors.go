@@ -39,7 +39,8 @@ var cors = typedFeature[[]v1alpha1.S3CORSRule]{
 	call: "PutBucketCors",
 	put: func(ctx context.Context, t target, v []v1alpha1.S3CORSRule) error {
 		if len(v) == 0 {
-			_, err := t.api.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+			_, err := t.api.DeleteBucketCors(
+				ctx, &s3.DeleteBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 			return err
 		}
 		rules := make([]s3types.CORSRule, 0, len(v))

@@ -43,9 +43,12 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 				return nil // an earlier try succeeded; the next pass reads whose tags it has
 			case cloud.HasCode(err, "BucketAlreadyExists"):
 				s := &obj.Status
-				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is no bucket of ours to find
+				// there is no bucket of ours to find
+				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil
 				s.CreatedUnmarked = false
-				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Choose another bucketName, or leave it out, and Portico picks one", *t.bucket)
+				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: "+
+					"bucket names are unique in all of AWS. Choose another bucketName, or leave it out, and Portico "+
+					"picks one", *t.bucket)
 			}
 			return b.explain(obj, err)
 		},

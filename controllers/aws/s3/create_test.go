@@ -84,8 +84,12 @@ func TestTheNoteIsSavedBeforeTheMarks(t *testing.T) {
 	checks := 0
 	err := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
 		Kind: "S3Bucket", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
-		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
-			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: adapter(f), Recheck: func(context.Context) error { checks++; return nil }}, nil
+		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState],
+			error,
+		) {
+			return external.Connection[*v1alpha1.S3Bucket, bucketState]{
+				Adapter: adapter(f), Recheck: func(context.Context) error { checks++; return nil },
+			}, nil
 		},
 	}.Reconcile(t.Context(), b, engine.NewPass(func(context.Context) error {
 		saved = append(saved, b.Status.CreatedUnmarked && !slices.Contains(f.calls, "PutBucketTagging"))
@@ -142,7 +146,8 @@ func TestABucketOfOursThatIsDeniedIsNotCalledAnothers(t *testing.T) {
 	b.Status.CreatedUnmarked = true
 	_, err := adapter(&fakeS3{fail: code("AccessDenied")}).Observe(t.Context(), b)
 	wait, ok := engine.AsWait(err)
-	if !ok || wait.Reason != "AccessDenied" || !strings.Contains(err.Error(), "not the account 111122223333") || strings.Contains(err.Error(), "request another") {
+	if !ok || wait.Reason != "AccessDenied" || !strings.Contains(err.Error(), "not the account 111122223333") ||
+		strings.Contains(err.Error(), "request another") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -161,7 +166,9 @@ func TestAStatedAccountIsNoOwner(t *testing.T) {
 // MinIO answers the same for a bucket that does not exist as for one without tags. The bucket is still created, and not
 // reported as another's.
 func TestABucketThatIsNotThereIsNotOneWithoutTags(t *testing.T) {
-	for name, f := range map[string]*fakeS3{"it is not there": {}, "no versioning is known": {exists: true, lacks: "GetBucketVersioning"}} {
+	for name, f := range map[string]*fakeS3{"it is not there": {}, "no versioning is known": {
+		exists: true, lacks: "GetBucketVersioning",
+	}} {
 		f.tagsAnyName = true
 		a, b, there := adapter(f), object(), f.exists
 		a.session.Services.Own = map[string]string{"S3": "http://s3.local"}

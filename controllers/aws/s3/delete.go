@@ -21,12 +21,15 @@ func (b bucket) Delete(ctx context.Context, obj *v1alpha1.S3Bucket, _ *bucketSta
 		return err == nil, cloud.Explain(err)
 	}
 	if !obj.Spec.ForceDestroy {
-		return false, engine.Blocked(v1alpha1.ReasonBucketNotEmpty, "the bucket %s still holds objects, versions or delete markers; nothing was deleted. Empty it, set spec.forceDestroy to true to lose its content, or set spec.deletionPolicy to Retain or Orphan to keep it", *t.bucket)
+		return false, engine.Blocked(v1alpha1.ReasonBucketNotEmpty, "the bucket %s still holds objects, versions or "+
+			"delete markers; nothing was deleted. Empty it, set spec.forceDestroy to true to lose its content, or "+
+			"set spec.deletionPolicy to Retain or Orphan to keep it", *t.bucket)
 	}
 	return false, b.empty(ctx, obj, t)
 }
 
 // Disown removes our tags and leaves all others.
 func (b bucket) Disown(ctx context.Context, obj *v1alpha1.S3Bucket, seen *bucketState) error {
-	return cloud.Explain(b.target(obj).changeTags(ctx, seen.tags, cloud.TagChange{Remove: cloud.OwnershipTagKeys(seen.tags)}))
+	return cloud.Explain(b.target(obj).changeTags(
+		ctx, seen.tags, cloud.TagChange{Remove: cloud.OwnershipTagKeys(seen.tags)}))
 }

@@ -14,7 +14,9 @@ import (
 // Deleted finds buckets that were kept.
 var Deleted = deleted.Kind{Types: []string{"s3"}, Describe: describeDeleted}
 
-func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Found) (all []operatorapi.Deleted, err error) {
+func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Found) (
+	all []operatorapi.Deleted, err error,
+) {
 	listed, err := Buckets(ctx, s)
 	if err != nil {
 		return nil, err
@@ -23,7 +25,10 @@ func describeDeleted(ctx context.Context, s *cloud.Session, found []deleted.Foun
 		bucket := f.LastPart(":")
 		item := f.Item(bucket)
 		obj := &metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name}
-		if !slices.Contains([]string{s.Identity.GeneratedBucketName(obj, longest), s.Identity.GeneratedName(obj, longest)}, bucket) {
+		if !slices.Contains([]string{
+			s.Identity.GeneratedBucketName(obj, longest),
+			s.Identity.GeneratedName(obj, longest),
+		}, bucket) {
 			item.Fields["bucketName"] = bucket
 		}
 		all = append(all, item)

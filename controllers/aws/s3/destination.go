@@ -86,7 +86,9 @@ var queueLookup = sqs.Lookup{
 }
 
 // destination returns the ARN of the queue or topic to notify, and an error unless it lets the bucket send.
-func (b bucket) destination(ctx context.Context, obj *v1alpha1.S3Bucket, n v1alpha1.S3Notification) (arn string, err error) {
+func (b bucket) destination(ctx context.Context, obj *v1alpha1.S3Bucket, n v1alpha1.S3Notification) (
+	arn string, err error,
+) {
 	var to senders.Receiver
 	if n.QueueRef != nil {
 		to, err = b.queue(ctx, obj.Namespace, n.QueueRef.Name)

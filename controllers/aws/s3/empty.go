@@ -32,7 +32,10 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 		return err
 	}
 	if len(left) == 0 { // S3 may need a moment
-		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "S3 says that the bucket %s is not empty, and lists nothing in it: %d objects, versions and delete markers were removed. That often passes; if it stays, see what the server keeps beside them, or set spec.deletionPolicy to Retain or Orphan to keep the bucket",
+		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "S3 says that the bucket %s is not empty, and "+
+			"lists nothing in it: %d objects, versions and delete markers were removed. That often passes; if it "+
+			"stays, see what the server keeps beside them, or set spec.deletionPolicy to Retain or Orphan to keep "+
+			"the bucket",
 			*t.bucket, obj.Status.RemovedObjects)
 	}
 	for n := 0; n < batches && len(left) > 0; n++ {
@@ -47,11 +50,14 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 			return refused
 		}
 		if gone == 0 {
-			return engine.Blocked(v1alpha1.ReasonObjectsKept, "S3 answers that %d objects are deleted, and lists them all the same, the first under the key %s. Delete them by hand, or set spec.deletionPolicy to Retain or Orphan to keep the bucket", len(left), quoted(left[0].key))
+			return engine.Blocked(v1alpha1.ReasonObjectsKept, "S3 answers that %d objects are deleted, and lists "+
+				"them all the same, the first under the key %s. Delete them by hand, or set spec.deletionPolicy to "+
+				"Retain or Orphan to keep the bucket", len(left), quoted(left[0].key))
 		}
 		left = next
 	}
-	return engine.Wait(v1alpha1.ReasonEmptying, 0, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
+	return engine.Wait(v1alpha1.ReasonEmptying, 0, "emptying the bucket %s: %d objects, versions and delete markers "+
+		"removed so far", *t.bucket, obj.Status.RemovedObjects)
 }
 
 // missing counts the elements of all that are not in left.
@@ -110,7 +116,10 @@ func (t target) remove(ctx context.Context, all []version) error {
 		}
 		err := t.removeOne(ctx, v)
 		if api, ok := errors.AsType[smithy.APIError](err); ok && isKept(cloud.Code(err)) {
-			refused = append(refused, s3types.Error{Key: &v.key, VersionId: &v.id, Code: aws.String(cloud.Code(err)), Message: aws.String(api.ErrorMessage())})
+			refused = append(refused, s3types.Error{
+				Key: &v.key, VersionId: &v.id, Code: aws.String(cloud.Code(err)),
+				Message: aws.String(api.ErrorMessage()),
+			})
 		} else if err != nil {
 			return cloud.Explain(err)
 		}

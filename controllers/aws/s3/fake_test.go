@@ -96,7 +96,8 @@ func (f *fakeS3) ListBuckets(_ context.Context, in *s3.ListBucketsInput, _ ...op
 	}
 	f.calls = append(f.calls, "ListBuckets")
 	if in.ContinuationToken == nil {
-		return &s3.ListBucketsOutput{Buckets: []s3types.Bucket{{Name: aws.String("a")}}, ContinuationToken: aws.String("2")}, nil
+		return &s3.ListBucketsOutput{Buckets: []s3types.Bucket{{Name: aws.String("a")}}, ContinuationToken: aws.String(
+			"2")}, nil
 	}
 	return &s3.ListBucketsOutput{Buckets: []s3types.Bucket{{Name: aws.String("b")}}}, f.fail
 }
@@ -119,8 +120,12 @@ func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...
 		}
 		on := aws.Bool(true)
 		*f = fakeS3{
-			exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose, refuse: f.refuse, ignores: f.ignores, again: f.again,
-			access: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: on, BlockPublicPolicy: on, IgnorePublicAcls: on, RestrictPublicBuckets: on},
+			exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose, refuse: f.refuse,
+			ignores: f.ignores, again: f.again,
+			access: &s3types.PublicAccessBlockConfiguration{
+				BlockPublicAcls: on, BlockPublicPolicy: on,
+				IgnorePublicAcls: on, RestrictPublicBuckets: on,
+			},
 		}
 		for _, t := range tags {
 			if !f.ignores {
@@ -141,7 +146,9 @@ func (f *fakeS3) DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*
 	})
 }
 
-func (f *fakeS3) GetBucketTagging(_ context.Context, in *s3.GetBucketTaggingInput, _ ...opt) (*s3.GetBucketTaggingOutput, error) {
+func (f *fakeS3) GetBucketTagging(_ context.Context, in *s3.GetBucketTaggingInput, _ ...opt) (
+	*s3.GetBucketTaggingOutput, error,
+) {
 	if *in.Bucket == formerName {
 		return f.former.get()
 	}
@@ -156,7 +163,9 @@ func (f *fakeS3) GetBucketTagging(_ context.Context, in *s3.GetBucketTaggingInpu
 	return &s3.GetBucketTaggingOutput{TagSet: tagSet(f.tags)}, nil
 }
 
-func (f *fakeS3) PutBucketTagging(_ context.Context, in *s3.PutBucketTaggingInput, _ ...opt) (*s3.PutBucketTaggingOutput, error) {
+func (f *fakeS3) PutBucketTagging(_ context.Context, in *s3.PutBucketTaggingInput, _ ...opt) (
+	*s3.PutBucketTaggingOutput, error,
+) {
 	return &s3.PutBucketTaggingOutput{}, f.write("PutBucketTagging", func() error {
 		if f.abac {
 			return code("BadRequest")
@@ -169,7 +178,9 @@ func (f *fakeS3) PutBucketTagging(_ context.Context, in *s3.PutBucketTaggingInpu
 	})
 }
 
-func (f *fakeS3) DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInput, ...opt) (*s3.DeleteBucketTaggingOutput, error) {
+func (f *fakeS3) DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInput, ...opt) (
+	*s3.DeleteBucketTaggingOutput, error,
+) {
 	return &s3.DeleteBucketTaggingOutput{}, f.write("DeleteBucketTagging", func() error {
 		if f.abac {
 			return code("BadRequest")
@@ -179,7 +190,9 @@ func (f *fakeS3) DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInp
 	})
 }
 
-func (f *fakeS3) TagResource(_ context.Context, in *s3control.TagResourceInput, _ ...func(*s3control.Options)) (*s3control.TagResourceOutput, error) {
+func (f *fakeS3) TagResource(_ context.Context, in *s3control.TagResourceInput, _ ...func(*s3control.Options)) (
+	*s3control.TagResourceOutput, error,
+) {
 	return &s3control.TagResourceOutput{}, f.write("TagResource", func() error {
 		if f.noControl {
 			return code("MethodNotAllowed")
@@ -191,7 +204,9 @@ func (f *fakeS3) TagResource(_ context.Context, in *s3control.TagResourceInput, 
 	})
 }
 
-func (f *fakeS3) UntagResource(_ context.Context, in *s3control.UntagResourceInput, _ ...func(*s3control.Options)) (*s3control.UntagResourceOutput, error) {
+func (f *fakeS3) UntagResource(_ context.Context, in *s3control.UntagResourceInput, _ ...func(*s3control.Options)) (
+	*s3control.UntagResourceOutput, error,
+) {
 	return &s3control.UntagResourceOutput{}, f.write("UntagResource", func() error {
 		if f.noControl {
 			return code("MethodNotAllowed")
@@ -205,7 +220,9 @@ func (f *fakeS3) UntagResource(_ context.Context, in *s3control.UntagResourceInp
 
 // ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot represent
 // arrives as another one, unless the call asks for encoded keys and the server supports that.
-func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput, _ ...opt) (*s3.ListObjectVersionsOutput, error) {
+func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput, _ ...opt) (
+	*s3.ListObjectVersionsOutput, error,
+) {
 	out := &s3.ListObjectVersionsOutput{}
 	if !f.plain {
 		out.EncodingType = in.EncodingType
@@ -218,7 +235,9 @@ func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersions
 		if i%2 == 0 {
 			out.Versions = append(out.Versions, s3types.ObjectVersion{Key: key, VersionId: aws.String("null")})
 		} else {
-			out.DeleteMarkers = append(out.DeleteMarkers, s3types.DeleteMarkerEntry{Key: key, VersionId: aws.String("null")})
+			out.DeleteMarkers = append(out.DeleteMarkers, s3types.DeleteMarkerEntry{
+				Key: key, VersionId: aws.String("null"),
+			})
 		}
 	}
 	return out, f.read("ListObjectVersions")
@@ -235,12 +254,15 @@ func arriving(key string) string {
 }
 
 // DeleteObjects reports success for keys that do not exist, too.
-func (f *fakeS3) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ ...opt) (*s3.DeleteObjectsOutput, error) {
+func (f *fakeS3) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ ...opt) (
+	*s3.DeleteObjectsOutput, error,
+) {
 	out := &s3.DeleteObjectsOutput{}
 	return out, f.write("DeleteObjects", func() error {
 		for _, o := range in.Delete.Objects {
 			if key := arriving(*o.Key); strings.HasPrefix(key, "locked") {
-				out.Errors = append(out.Errors, s3types.Error{Key: &key, Code: aws.String("AccessDenied"), Message: aws.String("locked")})
+				out.Errors = append(out.Errors,
+					s3types.Error{Key: &key, Code: aws.String("AccessDenied"), Message: aws.String("locked")})
 			} else {
 				f.remove(key)
 			}
@@ -259,11 +281,15 @@ func (f *fakeS3) remove(key string) {
 	}
 }
 
-func (f *fakeS3) GetBucketVersioning(context.Context, *s3.GetBucketVersioningInput, ...opt) (*s3.GetBucketVersioningOutput, error) {
+func (f *fakeS3) GetBucketVersioning(context.Context, *s3.GetBucketVersioningInput, ...opt) (
+	*s3.GetBucketVersioningOutput, error,
+) {
 	return &s3.GetBucketVersioningOutput{Status: f.versioning}, f.read("GetBucketVersioning")
 }
 
-func (f *fakeS3) PutBucketVersioning(_ context.Context, in *s3.PutBucketVersioningInput, _ ...opt) (*s3.PutBucketVersioningOutput, error) {
+func (f *fakeS3) PutBucketVersioning(_ context.Context, in *s3.PutBucketVersioningInput, _ ...opt) (
+	*s3.PutBucketVersioningOutput, error,
+) {
 	return &s3.PutBucketVersioningOutput{}, f.write("PutBucketVersioning", func() error {
 		if f.locked && in.VersioningConfiguration.Status == s3types.BucketVersioningStatusSuspended {
 			return code("InvalidBucketState")
@@ -273,7 +299,9 @@ func (f *fakeS3) PutBucketVersioning(_ context.Context, in *s3.PutBucketVersioni
 	})
 }
 
-func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInput, ...opt) (*s3.GetBucketEncryptionOutput, error) {
+func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInput, ...opt) (
+	*s3.GetBucketEncryptionOutput, error,
+) {
 	if err := f.read("GetBucketEncryption"); err != nil {
 		return nil, err
 	}
@@ -281,15 +309,24 @@ func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInp
 	case f.encryption == nil && f.unencrypted:
 		return nil, code("ServerSideEncryptionConfigurationNotFoundError")
 	case f.encryption == nil:
-		return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{Rules: []s3types.ServerSideEncryptionRule{{
-			ApplyServerSideEncryptionByDefault: &s3types.ServerSideEncryptionByDefault{SSEAlgorithm: s3types.ServerSideEncryptionAes256},
-		}}}}, nil
+		return &s3.GetBucketEncryptionOutput{
+			ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{
+				Rules: []s3types.ServerSideEncryptionRule{{
+					ApplyServerSideEncryptionByDefault: &s3types.ServerSideEncryptionByDefault{
+						SSEAlgorithm: s3types.ServerSideEncryptionAes256,
+					},
+				}},
+			},
+		}, nil
 	}
 	return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: f.encryption}, nil
 }
 
-func (f *fakeS3) PutBucketEncryption(_ context.Context, in *s3.PutBucketEncryptionInput, _ ...opt) (*s3.PutBucketEncryptionOutput, error) {
-	return &s3.PutBucketEncryptionOutput{}, f.write("PutBucketEncryption", func() error { f.encryption = in.ServerSideEncryptionConfiguration; return nil })
+func (f *fakeS3) PutBucketEncryption(_ context.Context, in *s3.PutBucketEncryptionInput, _ ...opt) (
+	*s3.PutBucketEncryptionOutput, error,
+) {
+	return &s3.PutBucketEncryptionOutput{},
+		f.write("PutBucketEncryption", func() error { f.encryption = in.ServerSideEncryptionConfiguration; return nil })
 }
 
 func (f *fakeS3) GetBucketPolicy(context.Context, *s3.GetBucketPolicyInput, ...opt) (*s3.GetBucketPolicyOutput, error) {
@@ -302,15 +339,21 @@ func (f *fakeS3) GetBucketPolicy(context.Context, *s3.GetBucketPolicyInput, ...o
 	return &s3.GetBucketPolicyOutput{Policy: aws.String(f.policy)}, nil
 }
 
-func (f *fakeS3) PutBucketPolicy(_ context.Context, in *s3.PutBucketPolicyInput, _ ...opt) (*s3.PutBucketPolicyOutput, error) {
+func (f *fakeS3) PutBucketPolicy(_ context.Context, in *s3.PutBucketPolicyInput, _ ...opt) (
+	*s3.PutBucketPolicyOutput, error,
+) {
 	return &s3.PutBucketPolicyOutput{}, f.write("PutBucketPolicy", func() error { f.policy = *in.Policy; return nil })
 }
 
-func (f *fakeS3) DeleteBucketPolicy(context.Context, *s3.DeleteBucketPolicyInput, ...opt) (*s3.DeleteBucketPolicyOutput, error) {
+func (f *fakeS3) DeleteBucketPolicy(context.Context, *s3.DeleteBucketPolicyInput, ...opt) (
+	*s3.DeleteBucketPolicyOutput, error,
+) {
 	return &s3.DeleteBucketPolicyOutput{}, f.write("DeleteBucketPolicy", func() error { f.policy = ""; return nil })
 }
 
-func (f *fakeS3) GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput, ...opt) (*s3.GetBucketNotificationConfigurationOutput, error) {
+func (f *fakeS3) GetBucketNotificationConfiguration(context.Context, *s3.GetBucketNotificationConfigurationInput,
+	...opt,
+) (*s3.GetBucketNotificationConfigurationOutput, error) {
 	return &s3.GetBucketNotificationConfigurationOutput{
 		QueueConfigurations: f.notified.QueueConfigurations, TopicConfigurations: f.notified.TopicConfigurations,
 		LambdaFunctionConfigurations: f.notified.LambdaFunctionConfigurations,
@@ -318,13 +361,17 @@ func (f *fakeS3) GetBucketNotificationConfiguration(context.Context, *s3.GetBuck
 	}, f.read("GetBucketNotificationConfiguration")
 }
 
-func (f *fakeS3) PutBucketNotificationConfiguration(_ context.Context, in *s3.PutBucketNotificationConfigurationInput, _ ...opt) (*s3.PutBucketNotificationConfigurationOutput, error) {
+func (f *fakeS3) PutBucketNotificationConfiguration(_ context.Context, in *s3.PutBucketNotificationConfigurationInput,
+	_ ...opt,
+) (*s3.PutBucketNotificationConfigurationOutput, error) {
 	return &s3.PutBucketNotificationConfigurationOutput{},
 		f.write("PutBucketNotificationConfiguration",
 			func() error { f.notified = *in.NotificationConfiguration; return nil })
 }
 
-func (f *fakeS3) GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (*s3.GetPublicAccessBlockOutput, error) {
+func (f *fakeS3) GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (
+	*s3.GetPublicAccessBlockOutput, error,
+) {
 	if err := f.read("GetPublicAccessBlock"); err != nil {
 		return nil, err
 	}
@@ -334,11 +381,16 @@ func (f *fakeS3) GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockI
 	return &s3.GetPublicAccessBlockOutput{PublicAccessBlockConfiguration: f.access}, nil
 }
 
-func (f *fakeS3) PutPublicAccessBlock(_ context.Context, in *s3.PutPublicAccessBlockInput, _ ...opt) (*s3.PutPublicAccessBlockOutput, error) {
-	return &s3.PutPublicAccessBlockOutput{}, f.write("PutPublicAccessBlock", func() error { f.access = in.PublicAccessBlockConfiguration; return nil })
+func (f *fakeS3) PutPublicAccessBlock(_ context.Context, in *s3.PutPublicAccessBlockInput, _ ...opt) (
+	*s3.PutPublicAccessBlockOutput, error,
+) {
+	return &s3.PutPublicAccessBlockOutput{},
+		f.write("PutPublicAccessBlock", func() error { f.access = in.PublicAccessBlockConfiguration; return nil })
 }
 
-func (f *fakeS3) GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketLifecycleConfigurationInput, ...opt) (*s3.GetBucketLifecycleConfigurationOutput, error) {
+func (f *fakeS3) GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketLifecycleConfigurationInput, ...opt) (
+	*s3.GetBucketLifecycleConfigurationOutput, error,
+) {
 	if err := f.read("GetBucketLifecycleConfiguration"); err != nil {
 		return nil, err
 	}
@@ -348,12 +400,20 @@ func (f *fakeS3) GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketL
 	return &s3.GetBucketLifecycleConfigurationOutput{Rules: f.lifecycle}, nil
 }
 
-func (f *fakeS3) PutBucketLifecycleConfiguration(_ context.Context, in *s3.PutBucketLifecycleConfigurationInput, _ ...opt) (*s3.PutBucketLifecycleConfigurationOutput, error) {
-	return &s3.PutBucketLifecycleConfigurationOutput{}, f.write("PutBucketLifecycleConfiguration", func() error { f.lifecycle = in.LifecycleConfiguration.Rules; return nil })
+func (f *fakeS3) PutBucketLifecycleConfiguration(_ context.Context, in *s3.PutBucketLifecycleConfigurationInput,
+	_ ...opt,
+) (*s3.PutBucketLifecycleConfigurationOutput, error) {
+	return &s3.PutBucketLifecycleConfigurationOutput{}, f.write("PutBucketLifecycleConfiguration", func() error {
+		f.lifecycle = in.LifecycleConfiguration.Rules
+		return nil
+	})
 }
 
-func (f *fakeS3) DeleteBucketLifecycle(context.Context, *s3.DeleteBucketLifecycleInput, ...opt) (*s3.DeleteBucketLifecycleOutput, error) {
-	return &s3.DeleteBucketLifecycleOutput{}, f.write("DeleteBucketLifecycle", func() error { f.lifecycle = nil; return nil })
+func (f *fakeS3) DeleteBucketLifecycle(context.Context, *s3.DeleteBucketLifecycleInput, ...opt) (
+	*s3.DeleteBucketLifecycleOutput, error,
+) {
+	return &s3.DeleteBucketLifecycleOutput{},
+		f.write("DeleteBucketLifecycle", func() error { f.lifecycle = nil; return nil })
 }
 
 func (f *fakeS3) GetBucketCors(context.Context, *s3.GetBucketCorsInput, ...opt) (*s3.GetBucketCorsOutput, error) {
@@ -366,11 +426,16 @@ func (f *fakeS3) GetBucketCors(context.Context, *s3.GetBucketCorsInput, ...opt) 
 	return &s3.GetBucketCorsOutput{CORSRules: f.cors}, nil
 }
 
-func (f *fakeS3) PutBucketCors(_ context.Context, in *s3.PutBucketCorsInput, _ ...opt) (*s3.PutBucketCorsOutput, error) {
-	return &s3.PutBucketCorsOutput{}, f.write("PutBucketCors", func() error { f.cors = in.CORSConfiguration.CORSRules; return nil })
+func (f *fakeS3) PutBucketCors(_ context.Context, in *s3.PutBucketCorsInput, _ ...opt) (
+	*s3.PutBucketCorsOutput, error,
+) {
+	return &s3.PutBucketCorsOutput{},
+		f.write("PutBucketCors", func() error { f.cors = in.CORSConfiguration.CORSRules; return nil })
 }
 
-func (f *fakeS3) DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (*s3.DeleteBucketCorsOutput, error) {
+func (f *fakeS3) DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (
+	*s3.DeleteBucketCorsOutput, error,
+) {
 	return &s3.DeleteBucketCorsOutput{}, f.write("DeleteBucketCors", func() error { f.cors = nil; return nil })
 }
 

@@ -76,7 +76,9 @@ func explain(err error, path string) error {
 	if !lacks(err) {
 		return cloud.Explain(err)
 	}
-	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the S3 server of the provider does not have %s (it answers %s): leave it out of the spec, or use a provider whose server has it; Portico tries again at once after an edit",
+	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the S3 server of the provider does not have %s (it answers "+
+		"%s): leave it out of the spec, or use a provider whose server has it; Portico tries again at once after "+
+		"an edit",
 		path, cloud.Code(err))
 }
 
@@ -139,7 +141,9 @@ func (f typedFeature[V]) feature() feature {
 	}
 }
 
-func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Managed, have V, t target) (external.Action, bool) {
+func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Managed, have V, t target) (
+	external.Action, bool,
+) {
 	from, declared, kept := f.text(have), f.paths(spec), f.kept(spec, managed)
 	ours := func(path string) bool { // also for a member, because one call writes all of them
 		return managed.Owns(path, from) || slices.Contains(kept, path)
@@ -160,7 +164,10 @@ func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Mana
 	to := f.text(want)
 	var sets []external.Change
 	for _, path := range slices.Concat(declared, kept) {
-		sets = append(sets, external.Change{Path: path, From: from, To: to, Guards: slices.Contains(external.SafePaths(f.safe, &want), path)})
+		sets = append(sets, external.Change{
+			Path: path, From: from, To: to,
+			Guards: slices.Contains(external.SafePaths(f.safe, &want), path),
+		})
 	}
 	why := from + " → " + to
 	if f.diff != nil {
@@ -190,7 +197,9 @@ func (f typedFeature[V]) changedParts(have, want V) []part[V] {
 }
 
 // write returns the action that applies set to there, writes the result, and stores it in there.
-func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []external.Change, why string) external.Action {
+func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []external.Change,
+	why string,
+) external.Action {
 	want := *there
 	set(&want)
 	action := external.Action{Name: f.call, Why: why, Changes: changes, Do: func(ctx context.Context) error {

@@ -39,7 +39,9 @@ var lifecycle = typedFeature[lifecycleRules]{
 		return lifecycleRules{Rules: byID(rules), minimum: have.minimum}
 	},
 	get: func(ctx context.Context, t target) (lifecycleRules, error) {
-		out, err := t.api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		out, err := t.api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		})
 		if cloud.HasCode(err, "NoSuchLifecycleConfiguration") {
 			return lifecycleRules{}, nil
 		}
@@ -53,7 +55,8 @@ var lifecycle = typedFeature[lifecycleRules]{
 	call: "PutBucketLifecycleConfiguration",
 	put: func(ctx context.Context, t target, v lifecycleRules) error {
 		if len(v.Rules) == 0 {
-			_, err := t.api.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+			_, err := t.api.DeleteBucketLifecycle(
+				ctx, &s3.DeleteBucketLifecycleInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 			return err
 		}
 		_, err := t.api.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
@@ -95,21 +98,30 @@ func toLifecycle(rules []v1alpha1.S3LifecycleRule) []s3types.LifecycleRule {
 			to.Status = s3types.ExpirationStatusEnabled
 		}
 		if r.ExpirationDays != nil || r.ExpiredObjectDeleteMarker != nil {
-			to.Expiration = &s3types.LifecycleExpiration{Days: r.ExpirationDays, ExpiredObjectDeleteMarker: r.ExpiredObjectDeleteMarker}
+			to.Expiration = &s3types.LifecycleExpiration{
+				Days: r.ExpirationDays, ExpiredObjectDeleteMarker: r.ExpiredObjectDeleteMarker,
+			}
 		}
 		if r.NoncurrentVersionExpirationDays != nil {
-			to.NoncurrentVersionExpiration = &s3types.NoncurrentVersionExpiration{NoncurrentDays: r.NoncurrentVersionExpirationDays}
+			to.NoncurrentVersionExpiration = &s3types.NoncurrentVersionExpiration{
+				NoncurrentDays: r.NoncurrentVersionExpirationDays,
+			}
 		}
 		if r.AbortIncompleteMultipartUploadDays != nil {
-			to.AbortIncompleteMultipartUpload = &s3types.AbortIncompleteMultipartUpload{DaysAfterInitiation: r.AbortIncompleteMultipartUploadDays}
+			to.AbortIncompleteMultipartUpload = &s3types.AbortIncompleteMultipartUpload{
+				DaysAfterInitiation: r.AbortIncompleteMultipartUploadDays,
+			}
 		}
 		for _, m := range r.Transitions {
-			to.Transitions = append(to.Transitions, s3types.Transition{Days: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(m.StorageClass)})
+			to.Transitions = append(to.Transitions,
+				s3types.Transition{Days: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(
+					m.StorageClass)})
 		}
 		for _, m := range r.NoncurrentVersionTransitions {
-			to.NoncurrentVersionTransitions = append(to.NoncurrentVersionTransitions, s3types.NoncurrentVersionTransition{
-				NoncurrentDays: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(m.StorageClass),
-			})
+			to.NoncurrentVersionTransitions = append(to.NoncurrentVersionTransitions,
+				s3types.NoncurrentVersionTransition{
+					NoncurrentDays: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(m.StorageClass),
+				})
 		}
 		out = append(out, to)
 	}
@@ -119,7 +131,9 @@ func toLifecycle(rules []v1alpha1.S3LifecycleRule) []s3types.LifecycleRule {
 func fromLifecycle(rules []s3types.LifecycleRule) lifecycleRules {
 	have := lifecycleRules{}
 	for _, from := range rules {
-		r := v1alpha1.S3LifecycleRule{ID: aws.ToString(from.ID), Enabled: aws.Bool(from.Status == s3types.ExpirationStatusEnabled)}
+		r := v1alpha1.S3LifecycleRule{
+			ID: aws.ToString(from.ID), Enabled: aws.Bool(from.Status == s3types.ExpirationStatusEnabled),
+		}
 		have.Foreign += unknown(from)
 		if f := from.Filter; f != nil {
 			r.Prefix = aws.ToString(f.Prefix)
@@ -145,10 +159,14 @@ func fromLifecycle(rules []s3types.LifecycleRule) lifecycleRules {
 
 func fromTransitions(from s3types.LifecycleRule) (current, noncurrent v1alpha1.S3Transitions) {
 	for _, m := range from.Transitions {
-		current = append(current, v1alpha1.S3Transition{Days: aws.ToInt32(m.Days), StorageClass: string(m.StorageClass)})
+		current = append(current, v1alpha1.S3Transition{
+			Days: aws.ToInt32(m.Days), StorageClass: string(m.StorageClass),
+		})
 	}
 	for _, m := range from.NoncurrentVersionTransitions {
-		noncurrent = append(noncurrent, v1alpha1.S3Transition{Days: aws.ToInt32(m.NoncurrentDays), StorageClass: string(m.StorageClass)})
+		noncurrent = append(noncurrent, v1alpha1.S3Transition{
+			Days: aws.ToInt32(m.NoncurrentDays), StorageClass: string(m.StorageClass),
+		})
 	}
 	byDays(current)
 	byDays(noncurrent)

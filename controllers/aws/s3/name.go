@@ -40,7 +40,10 @@ func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]st
 	if cloud.IsDenied(answer) { // the policy allows only names with the prefix; this proves nothing
 		switch there, failed := b.isListed(ctx, former); {
 		case cloud.IsDenied(failed):
-			return nil, engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 answers 403 for the bucket %s, which an earlier version of Portico may have made for this object, and the provider's identity lacks s3:ListAllMyBuckets, which would tell whether it is there; nothing was created. Ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", former)
+			return nil, engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 answers 403 for the bucket %s, which an "+
+				"earlier version of Portico may have made for this object, and the provider's identity lacks "+
+				"s3:ListAllMyBuckets, which would tell whether it is there; nothing was created. Ask a platform "+
+				"admin to grant it; Portico tries again by itself, at least every 5 minutes", former)
 		case failed != nil:
 			return nil, failed
 		case !there:
@@ -53,7 +56,8 @@ func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]st
 
 // isListed reports whether the account has a bucket of this name.
 func (b bucket) isListed(ctx context.Context, name string) (bool, error) {
-	pages := s3.NewListBucketsPaginator(b.api, &s3.ListBucketsInput{Prefix: &name, MaxBuckets: aws.Int32(pageOfBuckets)})
+	pages := s3.NewListBucketsPaginator(
+		b.api, &s3.ListBucketsInput{Prefix: &name, MaxBuckets: aws.Int32(pageOfBuckets)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -77,15 +81,28 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	case explained:
 		return err
 	case cloud.IsDenied(err) && obj.Status.CreatedUnmarked:
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers 403 when asked about it: either its owner is not the account %s, which STS names, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To stop managing the bucket, set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers "+
+			"403 when asked about it: either its owner is not the account %s, which STS names, or the provider's "+
+			"identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To stop managing the bucket, "+
+			"set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
 	case cloud.IsDenied(err) && *b.former != "":
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the bucket %s is there, which an earlier version of Portico most likely made for this object, and the provider's identity lacks s3:GetBucketTagging for it; no other one was created. Ask a platform admin to attach %s, or request a bucket under another object's name", name, chosenNames)
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the bucket %s is there, which an earlier version of "+
+			"Portico most likely made for this object, and the provider's identity lacks s3:GetBucketTagging for it; "+
+			"no other one was created. Ask a platform admin to attach %s, or request a bucket under another "+
+			"object's name", name, chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "" && b.isChosen(obj):
-		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging for it. %s without bucketName, and Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does not begin with %s needs %s", name, again(obj), b.prefix(obj), chosenNames)
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account "+
+			"has this name, or the provider's identity lacks s3:GetBucketTagging for it. %s without bucketName, and "+
+			"Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does "+
+			"not begin with %s needs %s", name, again(obj), b.prefix(obj), chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "":
-		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin whether the policy s3bucket.json (docs/iam) is attached, which allows names that begin with %s. %s with a bucketName of your own, if not", name, b.prefix(obj), again(obj))
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account "+
+			"has this name, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin whether the "+
+			"policy s3bucket.json (docs/iam) is attached, which allows names that begin with %s. %s with a "+
+			"bucketName of your own, if not", name, b.prefix(obj), again(obj))
 	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
-		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s. %s with another bucketName, or in that region", name, b.session.Config.Region, again(obj))
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s. %s with "+
+			"another bucketName, or in that region", name, b.session.Config.Region, again(obj))
 	}
 	return b.explain(obj, err)
 }
@@ -116,5 +133,6 @@ func (b bucket) explain(obj *v1alpha1.S3Bucket, err error) error {
 	if !cloud.IsDenied(err) || !b.isChosen(obj) {
 		return cloud.Explain(err)
 	}
-	return engine.Blocked(v1alpha1.ReasonAccessDenied, "%w. A name that does not begin with %s, as the bucket %s, needs %s", cloud.Explain(err), b.prefix(obj), b.name(obj), chosenNames)
+	return engine.Blocked(v1alpha1.ReasonAccessDenied, "%w. A name that does not begin with %s, as the bucket %s, "+
+		"needs %s", cloud.Explain(err), b.prefix(obj), b.name(obj), chosenNames)
 }

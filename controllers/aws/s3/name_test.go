@@ -105,7 +105,8 @@ func TestABucketOfBeforeIsFoundByItsName(t *testing.T) {
 				x.want = a.session.Identity.GeneratedBucketName(obj, longest)
 			}
 			if obj.Status.BucketName != x.want || f.former.looks != x.looks || f.former.all != x.list {
-				t.Errorf("bucket %s, want %s, after %d looks and %d listings", obj.Status.BucketName, x.want, f.former.looks, f.former.all)
+				t.Errorf("bucket %s, want %s, after %d looks and %d listings", obj.Status.BucketName, x.want,
+					f.former.looks, f.former.all)
 			}
 		})
 	}
@@ -121,9 +122,11 @@ func TestADeniedNameIsToldFromADeniedCall(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"S3 answers the first call 403":       {fakeS3{fail: code("AccessDenied")}, chosen, "NameTakenOrDenied", []string{"without bucketName", prefix, "s3bucket-chosen-names.json"}},
-		"S3 denies the creation":              {fakeS3{refuse: "CreateBucket"}, chosen, "AccessDenied", []string{"payments-mine", prefix, "s3bucket-chosen-names.json"}},
-		"it is one of before":                 {fakeS3{fail: code("AccessDenied")}, func(b *v1alpha1.S3Bucket) { b.Status.BucketName, b.Status.ARN = "old", "arn" }, "AccessDenied", []string{"bucket old", prefix, "s3bucket-chosen-names.json"}},
+		"S3 answers the first call 403": {fakeS3{fail: code("AccessDenied")}, chosen, "NameTakenOrDenied", []string{"without bucketName", prefix, "s3bucket-chosen-names.json"}},
+		"S3 denies the creation":        {fakeS3{refuse: "CreateBucket"}, chosen, "AccessDenied", []string{"payments-mine", prefix, "s3bucket-chosen-names.json"}},
+		"it is one of before": {fakeS3{fail: code("AccessDenied")}, func(b *v1alpha1.S3Bucket) {
+			b.Status.BucketName, b.Status.ARN = "old", "arn"
+		}, "AccessDenied", []string{"bucket old", prefix, "s3bucket-chosen-names.json"}},
 		"it is a name that Portico picks":     {fakeS3{fail: code("AccessDenied")}, func(*v1alpha1.S3Bucket) {}, "NameTakenOrDenied", []string{"s3bucket.json", prefix}},
 		"and it is the creation that it is":   {fakeS3{refuse: "CreateBucket"}, func(*v1alpha1.S3Bucket) {}, "AccessDenied", []string{"lacks this permission"}},
 		"it is no denial that the name is in": {fakeS3{fail: code("SlowDown")}, chosen, "Throttled", nil},
@@ -144,7 +147,8 @@ func TestADeniedNameIsToldFromADeniedCall(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", name, err, text)
 			}
 		}
-		if isOurs := slices.Contains(x.says, "s3bucket-chosen-names.json"); strings.Contains(err.Error(), "chosen-names") != isOurs {
+		if isOurs := slices.Contains(x.says, "s3bucket-chosen-names.json"); strings.Contains(
+			err.Error(), "chosen-names") != isOurs {
 			t.Errorf("%s: %q", name, err)
 		}
 	}

@@ -17,7 +17,9 @@ import (
 func TestAReceiverThatRefusesIsWaitedFor(t *testing.T) {
 	const untried = "Unable to validate the following destination configurations"
 	v := notified{Own: []notification{{ARN: "arn:aws:sqs:eu-west-1:111122223333:inbox"}}}
-	v.others.TopicConfigurations = []s3types.TopicConfiguration{{TopicArn: aws.String("arn:aws:sns:eu-west-1:111122223333:theirs")}}
+	v.others.TopicConfigurations = []s3types.TopicConfiguration{
+		{TopicArn: aws.String("arn:aws:sns:eu-west-1:111122223333:theirs")},
+	}
 	err := notTaken(v, &smithy.GenericAPIError{Code: "InvalidArgument", Message: untried})
 	wait, ok := engine.AsWait(err)
 	if !ok || wait.Stalled || wait.Reason != v1alpha1.ReasonNotLetIn ||

@@ -70,7 +70,8 @@ func TestThePolicyOfChosenNamesAllowsTheSame(t *testing.T) {
 		}
 		return all
 	}
-	if picked, chosen := actions("s3bucket.json"), actions("s3bucket-chosen-names.json"); len(chosen) != 3 || !reflect.DeepEqual(picked, chosen) {
+	if picked, chosen := actions("s3bucket.json"), actions("s3bucket-chosen-names.json"); len(chosen) != 3 ||
+		!reflect.DeepEqual(picked, chosen) {
 		t.Errorf("%v and %v", picked, chosen)
 	}
 }

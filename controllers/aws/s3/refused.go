@@ -26,9 +26,11 @@ func deleteErrors(errs []s3types.Error) error {
 	}
 	at := slices.IndexFunc(errs, func(e s3types.Error) bool { return isKept(aws.ToString(e.Code)) })
 	if at < 0 {
-		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "%d objects could not be removed for now. The first is %s. Portico tries again", len(errs), describe(errs[0]))
+		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "%d objects could not be removed for now. The "+
+			"first is %s. Portico tries again", len(errs), describe(errs[0]))
 	}
-	return engine.Blocked(v1alpha1.ReasonObjectsKept, "%d objects could not be removed. The first that S3 keeps is %s. Look for Object Lock, a bucket policy, or a missing s3:DeleteObjectVersion permission",
+	return engine.Blocked(v1alpha1.ReasonObjectsKept, "%d objects could not be removed. The first that S3 keeps is "+
+		"%s. Look for Object Lock, a bucket policy, or a missing s3:DeleteObjectVersion permission",
 		len(errs), describe(errs[at]))
 }
 

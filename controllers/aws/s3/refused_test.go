@@ -59,7 +59,8 @@ func TestKeysOfAnyBytesAreQuoted(t *testing.T) {
 	}
 	for _, one := range []string{"k", "\x00", "\xff", "日", "\U0010ffff"} {
 		got := quoted(strings.Repeat(one, 1024))
-		if len(got) > 2100 || !strings.HasSuffix(got, `"…`) || !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		if len(got) > 2100 || !strings.HasSuffix(got, `"…`) || !utf8.ValidString(got) ||
+			strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%d bytes: %.80s", len(got), got)
 		}
 	}
@@ -70,11 +71,15 @@ func TestKeysOfAnyBytesAreQuoted(t *testing.T) {
 
 // If one of the keys that are deleted one by one is kept, it is named, and the others are still deleted.
 func TestAKeptKeyThatXMLCannotCarryIsNamed(t *testing.T) {
-	f := &fakeS3{exists: true, tags: map[string]string{}, objects: []string{"a\x01b", "c\x02d", "free"}, refuse: "DeleteObject"}
+	f := &fakeS3{
+		exists: true, tags: map[string]string{}, objects: []string{"a\x01b", "c\x02d", "free"},
+		refuse: "DeleteObject",
+	}
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !strings.Contains(err.Error(), `"a\x01b"`) || b.Status.RemovedObjects != 1 {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" ||
+		!strings.Contains(err.Error(), `"a\x01b"`) || b.Status.RemovedObjects != 1 {
 		t.Errorf("got %v, %d removed", err, b.Status.RemovedObjects)
 	}
 	if n := strings.Count(strings.Join(f.calls, " ")+" ", "DeleteObject "); n != 1 {

@@ -42,7 +42,10 @@ func blocked(f *fakeS3) [4]bool {
 	if a == nil {
 		return [4]bool{}
 	}
-	return [4]bool{aws.ToBool(a.BlockPublicAcls), aws.ToBool(a.IgnorePublicAcls), aws.ToBool(a.BlockPublicPolicy), aws.ToBool(a.RestrictPublicBuckets)}
+	return [4]bool{
+		aws.ToBool(a.BlockPublicAcls), aws.ToBool(a.IgnorePublicAcls), aws.ToBool(a.BlockPublicPolicy),
+		aws.ToBool(a.RestrictPublicBuckets),
+	}
 }
 
 var allOn = [4]bool{true, true, true, true}
@@ -90,7 +93,8 @@ func TestAnAdoptedBucketIsNotClosed(t *testing.T) {
 	if got := pass(t, f, b); got != "" {
 		t.Fatalf("got %q", got)
 	}
-	if got, reason := looks(t, f, b, true); reason != "" || f.access != nil || slices.Contains(got, "GetPublicAccessBlock") {
+	if got, reason := looks(t, f, b, true); reason != "" || f.access != nil ||
+		slices.Contains(got, "GetPublicAccessBlock") {
 		t.Errorf("%s; called %v, switches %v", reason, got, blocked(f))
 	}
 	b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(true)}
@@ -148,7 +152,8 @@ func TestASettingThatTheServerDoesNotHaveIsNamed(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 	_, err := adapter(f).Observe(t.Context(), b)
-	const want = "the S3 server of the provider does not have lifecycleRules (it answers NotImplemented): leave it out of the spec, or use a provider whose server has it"
+	const want = "the S3 server of the provider does not have lifecycleRules (it answers NotImplemented): leave it " +
+		"out of the spec, or use a provider whose server has it"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
@@ -165,7 +170,8 @@ func TestWhatAServerLacksIsNamed(t *testing.T) {
 		for _, path := range []string{"versioning", "corsRules"} {
 			err := explain(code(answer), path)
 			wait, ok := engine.AsWait(err)
-			if !ok || wait.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "does not have "+path) || !strings.Contains(err.Error(), "leave it out of the spec") || !strings.Contains(err.Error(), answer) {
+			if !ok || wait.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "does not have "+path) ||
+				!strings.Contains(err.Error(), "leave it out of the spec") || !strings.Contains(err.Error(), answer) {
 				t.Errorf("%s, %s: %v", answer, path, err)
 			}
 		}

@@ -29,7 +29,8 @@ var versioning = typedFeature[string]{
 		return s.Versioning
 	},
 	get: func(ctx context.Context, t target) (string, error) {
-		out, err := t.api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		out, err := t.api.GetBucketVersioning(
+			ctx, &s3.GetBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		if err != nil {
 			return "", err
 		}
@@ -78,7 +79,10 @@ var encryption = typedFeature[sse]{
 		case e == nil:
 			return sse{algorithm: string(s3types.ServerSideEncryptionAes256), blocked: have.blocked}
 		}
-		want := sse{algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms", blocked: have.blocked}
+		want := sse{
+			algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms",
+			blocked: have.blocked,
+		}
 		switch {
 		case e.BucketKeyEnabled != nil:
 			want.bucketKey = *e.BucketKeyEnabled
@@ -88,7 +92,8 @@ var encryption = typedFeature[sse]{
 		return want
 	},
 	get: func(ctx context.Context, t target) (sse, error) {
-		out, err := t.api.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		out, err := t.api.GetBucketEncryption(
+			ctx, &s3.GetBucketEncryptionInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		if cloud.HasCode(err, "ServerSideEncryptionConfigurationNotFoundError") {
 			return sse{}, nil
 		}
@@ -97,7 +102,10 @@ var encryption = typedFeature[sse]{
 		}
 		for _, rule := range out.ServerSideEncryptionConfiguration.Rules {
 			if d := rule.ApplyServerSideEncryptionByDefault; d != nil {
-				have := sse{algorithm: string(d.SSEAlgorithm), key: aws.ToString(d.KMSMasterKeyID), blocked: rule.BlockedEncryptionTypes}
+				have := sse{
+					algorithm: string(d.SSEAlgorithm), key: aws.ToString(d.KMSMasterKeyID),
+					blocked: rule.BlockedEncryptionTypes,
+				}
 				have.bucketKey = aws.ToBool(rule.BucketKeyEnabled) && have.algorithm == "aws:kms"
 				return have, nil
 			}
@@ -113,7 +121,12 @@ var encryption = typedFeature[sse]{
 		_, err := t.api.PutBucketEncryption(ctx, &s3.PutBucketEncryptionInput{
 			Bucket: t.bucket, ExpectedBucketOwner: t.account,
 			ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{
-				Rules: []s3types.ServerSideEncryptionRule{{ApplyServerSideEncryptionByDefault: byDefault, BucketKeyEnabled: aws.Bool(v.bucketKey), BlockedEncryptionTypes: v.blocked}},
+				Rules: []s3types.ServerSideEncryptionRule{
+					{
+						ApplyServerSideEncryptionByDefault: byDefault, BucketKeyEnabled: aws.Bool(v.bucketKey),
+						BlockedEncryptionTypes: v.blocked,
+					},
+				},
 			},
 		})
 		return err
@@ -192,7 +205,8 @@ var publicAccess = typedFeature[access]{
 		return have
 	},
 	get: func(ctx context.Context, t target) (access, error) {
-		out, err := t.api.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		out, err := t.api.GetPublicAccessBlock(
+			ctx, &s3.GetPublicAccessBlockInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		if cloud.HasCode(err, "NoSuchPublicAccessBlockConfiguration") {
 			return access{}, nil // somebody removed it: all switches are off
 		}
@@ -200,7 +214,10 @@ var publicAccess = typedFeature[access]{
 			return access{}, err
 		}
 		c := out.PublicAccessBlockConfiguration
-		return access{aws.ToBool(c.BlockPublicAcls), aws.ToBool(c.IgnorePublicAcls), aws.ToBool(c.BlockPublicPolicy), aws.ToBool(c.RestrictPublicBuckets)}, nil
+		return access{
+			aws.ToBool(c.BlockPublicAcls), aws.ToBool(c.IgnorePublicAcls), aws.ToBool(c.BlockPublicPolicy),
+			aws.ToBool(c.RestrictPublicBuckets),
+		}, nil
 	},
 	call: "PutPublicAccessBlock",
 	put: func(ctx context.Context, t target, v access) error {

@@ -17,8 +17,12 @@ import (
 func at(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, d time.Duration) string {
 	t.Helper()
 	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
-		Kind: "S3Bucket", Stateful: true, Settling: Settling, Now: func() time.Time { return time.Unix(1_700_000_000, 0).Add(d) },
-		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
+		Kind: "S3Bucket", Stateful: true, Settling: Settling, Now: func() time.Time {
+			return time.Unix(1_700_000_000, 0).Add(d)
+		},
+		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState],
+			error,
+		) {
 			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: adapter(f)}, nil
 		},
 	}

@@ -38,7 +38,9 @@ func controlFor(session *cloud.Session) *s3control.Client {
 // has no DNS name per account.
 type oneHost struct{ s3control.EndpointResolverV2 }
 
-func (h oneHost) ResolveEndpoint(ctx context.Context, params s3control.EndpointParameters) (smithyendpoints.Endpoint, error) {
+func (h oneHost) ResolveEndpoint(ctx context.Context, params s3control.EndpointParameters) (
+	smithyendpoints.Endpoint, error,
+) {
 	params.AccountId, params.RequiresAccountId = nil, nil
 	return h.EndpointResolverV2.ResolveEndpoint(ctx, params)
 }
@@ -61,7 +63,8 @@ func (t target) absence(ctx context.Context) error {
 	if !t.ownEndpoint {
 		return nil
 	}
-	_, err := t.api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+	_, err := t.api.GetBucketVersioning(
+		ctx, &s3.GetBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 	if cloud.IsNotFound(err) {
 		return err
 	}
@@ -97,7 +100,8 @@ func (t target) changeTags(ctx context.Context, have map[string]string, change c
 // replaceTags replaces the whole set, which is the only call of S3 itself.
 func (t target) replaceTags(ctx context.Context, tags map[string]string) error {
 	if len(tags) == 0 {
-		_, err := t.api.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		_, err := t.api.DeleteBucketTagging(
+			ctx, &s3.DeleteBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		return err
 	}
 	_, err := t.api.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{
@@ -112,7 +116,9 @@ func (t target) changeByControl(ctx context.Context, change cloud.TagChange) err
 	if len(change.Set) > 0 {
 		_, err := t.api.TagResource(ctx, &s3control.TagResourceInput{
 			ResourceArn: t.arn, AccountId: t.accountID,
-			Tags: cloud.TagList(change.Set, func(key, value *string) controltypes.Tag { return controltypes.Tag{Key: key, Value: value} }),
+			Tags: cloud.TagList(change.Set, func(key, value *string) controltypes.Tag {
+				return controltypes.Tag{Key: key, Value: value}
+			}),
 		})
 		if err != nil {
 			return err
@@ -121,7 +127,8 @@ func (t target) changeByControl(ctx context.Context, change cloud.TagChange) err
 	if len(change.Remove) == 0 {
 		return nil
 	}
-	_, err := t.api.UntagResource(ctx, &s3control.UntagResourceInput{ResourceArn: t.arn, AccountId: t.accountID, TagKeys: change.Remove})
+	_, err := t.api.UntagResource(
+		ctx, &s3control.UntagResourceInput{ResourceArn: t.arn, AccountId: t.accountID, TagKeys: change.Remove})
 	return err
 }
 

@@ -15,7 +15,8 @@ import (
 // tagCalls returns the calls after the first n that wrote tags.
 func tagCalls(f *fakeS3, n int) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(f.calls[n:]), func(call string) bool {
-		return !strings.HasPrefix(call, "Put") && !strings.HasPrefix(call, "Delete") && !strings.Contains(call, "agResource")
+		return !strings.HasPrefix(call, "Put") && !strings.HasPrefix(call, "Delete") &&
+			!strings.Contains(call, "agResource")
 	}), " ")
 }
 
@@ -43,7 +44,8 @@ func TestTagsOfABucketWithABAC(t *testing.T) {
 		if got := passOf(t, a, b); got != "" || tagCalls(f, before) != step.want {
 			t.Errorf("tags %v: got %q, calls %v, want %s", step.tags, got, f.calls[before:], step.want)
 		}
-		if f.tags["portico.dev/uid"] != "uid-1" || f.tags["made-by"] != "hand" || f.tags["cost"] != string(step.tags["cost"]) {
+		if f.tags["portico.dev/uid"] != "uid-1" || f.tags["made-by"] != "hand" ||
+			f.tags["cost"] != string(step.tags["cost"]) {
 			t.Errorf("tags %v", f.tags)
 		}
 	}
@@ -76,7 +78,8 @@ func TestS3ControlIsCalledOnlyWhereS3AsksForIt(t *testing.T) {
 		"not allowed":       {server: fakeS3{refuse: "PutBucketTagging"}, got: "AccessDenied", want: "PutBucketTagging"},
 		"control is denied": {server: fakeS3{abac: true, refuse: "TagResource"}, got: "AccessDenied", want: "PutBucketTagging TagResource"},
 		"denied by a server of another maker's": {
-			server: fakeS3{abac: true, refuse: "TagResource"}, endpoint: "http://s3.local", got: "AccessDenied", want: "PutBucketTagging TagResource",
+			server: fakeS3{abac: true, refuse: "TagResource"}, endpoint: "http://s3.local", got: "AccessDenied",
+			want: "PutBucketTagging TagResource",
 		},
 	} {
 		f, b := &c.server, object()
@@ -96,7 +99,8 @@ func TestAServerWithoutS3ControlIsHeard(t *testing.T) {
 		f := &fakeS3{exists: true, abac: true, noControl: true, tags: map[string]string{}}
 		a := adapter(f)
 		a.session.Services.All = endpoint
-		err := a.target(object()).changeTags(t.Context(), nil, cloud.TagChange{Set: map[string]string{"team": "payments"}})
+		err := a.target(object()).changeTags(
+			t.Context(), nil, cloud.TagChange{Set: map[string]string{"team": "payments"}})
 		if cloud.Code(err) != want {
 			t.Errorf("endpoint %q: %v, want %s", endpoint, err, want)
 		}
@@ -111,7 +115,10 @@ func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
 	} {
 		session := adapter(nil).session
 		session.Services.All = base
-		params := s3control.EndpointParameters{Region: aws.String("eu-west-1"), AccountId: &session.AccountID, RequiresAccountId: aws.Bool(true)}
+		params := s3control.EndpointParameters{
+			Region: aws.String("eu-west-1"), AccountId: &session.AccountID,
+			RequiresAccountId: aws.Bool(true),
+		}
 		if base != "" {
 			params.Endpoint = &base
 		}
@@ -131,17 +138,23 @@ func TestTheCommandThatRestoresMarks(t *testing.T) {
 		change func(bucket)
 		want   string
 	}{
-		"of S3": {func(bucket) {}, `aws s3api put-bucket-tagging --bucket mine --tagging '{"TagSet":[{"Key":"made-by","Value":"hand"},` + marks[1:] +
-			`}' --expected-bucket-owner 111122223333 --region eu-west-1`},
+		"of S3": {
+			func(bucket) {},
+			`aws s3api put-bucket-tagging --bucket mine --tagging '{"TagSet":[{"Key":"made-by","Value":"hand"},` +
+				marks[1:] +
+				`}' --expected-bucket-owner 111122223333 --region eu-west-1`,
+		},
 		"of S3 Control, which S3 left the tags to": {
 			func(b bucket) { b.tagging.byControl.Store("mine", true) },
-			`aws s3control tag-resource --account-id 111122223333 --resource-arn arn:aws:s3:::mine --tags '` + marks + `' --region eu-west-1`,
+			`aws s3control tag-resource --account-id 111122223333 --resource-arn arn:aws:s3:::mine --tags '` + marks +
+				`' --region eu-west-1`,
 		},
 		"where the server knows other owners": {
 			func(b bucket) {
 				b.session.Stated, b.session.Services = true, cloud.Services{Own: map[string]string{"S3": elsewhere}}
 			},
-			`aws s3api put-bucket-tagging --bucket mine --tagging '{"TagSet":[{"Key":"made-by","Value":"hand"},` + marks[1:] +
+			`aws s3api put-bucket-tagging --bucket mine --tagging '{"TagSet":[{"Key":"made-by","Value":"hand"},` +
+				marks[1:] +
 				`}' --region eu-west-1 --endpoint-url ` + elsewhere,
 		},
 	} {

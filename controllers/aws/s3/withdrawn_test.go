@@ -31,7 +31,9 @@ func passIn(ctx context.Context, t *testing.T, a bucket, b *v1alpha1.S3Bucket) s
 	t.Helper()
 	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
 		Kind: "S3Bucket", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
-		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
+		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState],
+			error,
+		) {
 			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: a}, nil
 		},
 	}
@@ -55,7 +57,12 @@ func offered() (*fakeS3, *v1alpha1.S3Bucket) {
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
 	return &fakeS3{
 		exists: true, tags: map[string]string{"portico.dev/adopt": "payments/invoices"},
-		lifecycle: []s3types.LifecycleRule{{ID: aws.String("theirs"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{}}},
+		lifecycle: []s3types.LifecycleRule{
+			{
+				ID: aws.String("theirs"), Status: s3types.ExpirationStatusEnabled,
+				Filter: &s3types.LifecycleRuleFilter{},
+			},
+		},
 	}, b
 }
 
@@ -107,7 +114,8 @@ func TestWithdrawnSettingsGoBackToTheDefault(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 	on := aws.ToBool(f.access.BlockPublicAcls) && aws.ToBool(f.access.RestrictPublicBuckets)
-	if len(f.lifecycle) != 0 || len(f.cors) != 0 || f.versioning != s3types.BucketVersioningStatusSuspended || !on || f.tags["team"] != "" {
+	if len(f.lifecycle) != 0 || len(f.cors) != 0 || f.versioning != s3types.BucketVersioningStatusSuspended || !on ||
+		f.tags["team"] != "" {
 		t.Errorf("left %+v", f)
 	}
 }

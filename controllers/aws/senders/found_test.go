@@ -45,7 +45,9 @@ func TestSendersThatAreAboutToComeStayLetIn(t *testing.T) {
 	for _, name := range []string{"news", "gone", "closed", "docs", "named"} {
 		had = append(had, iampolicy.Source{ARN: arns[name], Account: "111122223333"})
 	}
-	had = append(had, iampolicy.Source{ARN: "arn:aws:sns:us-east-1:999900001111:" + session.Identity.GeneratedName(news, 256)}) // another's
+	// another's
+	had = append(had, iampolicy.Source{ARN: "arn:aws:sns:us-east-1:999900001111:" + session.Identity.GeneratedName(
+		news, 256)})
 
 	kube := external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
 	found, err := senders.Resolve(t.Context(), kube, session, "shop", v1alpha1.Senders{

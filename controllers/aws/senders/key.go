@@ -58,7 +58,8 @@ func (f *Found) ask(ctx context.Context, keys KeyAPI, key string) error {
 		f.shut = f.Sources
 		return external.Postponed(engine.Blocked(v1alpha1.ReasonKeyRefusesSender,
 			"spec.kmsMasterKeyId: the key %s is AWS's own, which lets no other service in, so that what %s "+
-				"sends is dropped. Choose a KMS key of the account whose policy lets %[3]s use it, or take kmsMasterKeyId out",
+				"sends is dropped. Choose a KMS key of the account whose policy lets %[3]s use it, or take "+
+				"kmsMasterKeyId out",
 			key[at:], f.Sources[0].ARN, f.Sources[0].Request("", "").Service))
 	}
 	policy, arn := policyOf(ctx, keys, key)
@@ -73,7 +74,8 @@ func (f *Found) ask(ctx context.Context, keys KeyAPI, key string) error {
 				f.shut = append(f.shut, source)
 				refusal = cmp.Or(refusal, engine.Blocked(v1alpha1.ReasonKeyRefusesSender,
 					"the policy of the KMS key %s does not let %s do %s, so that what %s sends is dropped. "+
-						"Ask who keeps the key to allow %s there, or choose another kmsMasterKeyId", key, r.Service, action,
+						"Ask who keeps the key to allow %s there, or choose another kmsMasterKeyId", key, r.Service,
+					action,
 					source.ARN, strings.Join(whatSendersDo, " and ")))
 				break
 			}

@@ -140,7 +140,9 @@ type Found struct {
 
 // Resolve returns the senders of an object in a namespace. One that does not exist is let in as soon as it does:
 // nothing waits for it.
-func Resolve(ctx context.Context, kube external.Kube, session *cloud.Session, namespace string, senders v1alpha1.Senders) (found Found, err error) {
+func Resolve(ctx context.Context, kube external.Kube, session *cloud.Session, namespace string,
+	senders v1alpha1.Senders,
+) (found Found, err error) {
 	for _, s := range senders {
 		if err := found.add(ctx, kube, session, namespace, s); err != nil {
 			return Found{}, err
@@ -150,7 +152,9 @@ func Resolve(ctx context.Context, kube external.Kube, session *cloud.Session, na
 }
 
 // add reads one sender. An object has an ARN in its status once its resource exists and belongs to it.
-func (f *Found) add(ctx context.Context, kube external.Kube, session *cloud.Session, namespace string, s v1alpha1.Sender) error {
+func (f *Found) add(ctx context.Context, kube external.Kube, session *cloud.Session, namespace string,
+	s v1alpha1.Sender,
+) error {
 	switch {
 	case s.TopicRef != nil:
 		topic := &v1alpha1.SNSTopic{}
@@ -254,7 +258,8 @@ func Refuse(policy string, session *cloud.Session, needed []string) error {
 	if found := p.LocksOut(needed, iampolicy.Caller{Account: session.AccountID, ARN: session.CallerARN}); found != nil {
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec,
 			"spec.policy: its statement %s denies everybody, Portico too, %s: nobody could change or delete it here "+
-				"any more. Deny single actions that applications make, or only calls without TLS (aws:SecureTransport false); the "+
+				"any more. Deny single actions that applications make, or only calls without TLS "+
+				"(aws:SecureTransport false); the "+
 				"policy is not written", found.Statement, found.Action)
 	}
 	return nil

@@ -28,9 +28,11 @@ func TestStatementsOfOthersSurviveEveryChange(t *testing.T) {
 	var theirs []string
 	for n := range 100 {
 		if lot.IntN(4) == 0 { // somebody adds a statement
-			theirs = append(theirs, fmt.Sprintf(`{"Sid":"theirs%d","Effect":"Allow","Principal":{"AWS":"%012d"},"Action":"sqs:ReceiveMessage","Resource":"*","Condition":{"NumericLessThan":{"x":12345678901234567890}}}`, n, n))
+			theirs = append(theirs, fmt.Sprintf(
+				`{"Sid":"theirs%d","Effect":"Allow","Principal":{"AWS":"%012d"},"Action":"sqs:ReceiveMessage","Resource":"*","Condition":{"NumericLessThan":{"x":12345678901234567890}}}`, n, n))
 			own, _ := iampolicy.Split(in["Policy"])
-			in["Policy"] = iampolicy.Join(own, `{"Version":"2008-10-17","Id":"made by hand","Statement":[`+strings.Join(theirs, ",")+`]}`)
+			in["Policy"] = iampolicy.Join(own, `{"Version":"2008-10-17","Id":"made by hand","Statement":[`+
+				strings.Join(theirs, ",")+`]}`)
 		}
 		var sources []iampolicy.Source
 		for i := range lot.IntN(4) {
@@ -94,10 +96,20 @@ func TestAKeyThatKeepsSendersOut(t *testing.T) {
 			senderstest.Keys{},
 			"alias/aws/sqs is AWS's own",
 		},
-		"one that lets SNS in":      {"alias/x", senderstest.Keys{Policy: open + `}}`}, ""},
-		"one for another topic":     {"alias/x", senderstest.Keys{Policy: open + `,"Condition":{"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:other"}}}}`}, "does not let sns.amazonaws.com do kms:GenerateDataKey"},
-		"one for the account alone": {"alias/x", senderstest.Keys{Policy: `{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"kms:*","Resource":"*"}}`}, "does not let sns.amazonaws.com"},
-		"by a condition of KMS":     {"alias/x", senderstest.Keys{Policy: open + `,"Condition":{"StringEquals":{"kms:EncryptionContext:x":"y"}}}}`}, ""},
+		"one that lets SNS in": {"alias/x", senderstest.Keys{Policy: open + `}}`}, ""},
+		"one for another topic": {
+			"alias/x",
+			senderstest.Keys{
+				Policy: open + `,"Condition":{"ArnLike":{"aws:SourceArn":"arn:aws:sns:*:*:other"}}}}`,
+			},
+			"does not let sns.amazonaws.com do kms:GenerateDataKey",
+		},
+		"one for the account alone": {
+			"alias/x", senderstest.Keys{
+				Policy: `{"Statement":{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":"kms:*","Resource":"*"}}`,
+			}, "does not let sns.amazonaws.com",
+		},
+		"by a condition of KMS": {"alias/x", senderstest.Keys{Policy: open + `,"Condition":{"StringEquals":{"kms:EncryptionContext:x":"y"}}}}`}, ""},
 		"one that cannot be read": {
 			"alias/x",
 			senderstest.Keys{Fail: &smithy.GenericAPIError{Code: "AccessDeniedException"}},

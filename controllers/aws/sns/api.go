@@ -30,9 +30,12 @@ type topicAPI interface {
 type subscriptionAPI interface {
 	Subscribe(context.Context, *sns.SubscribeInput, ...opt) (*sns.SubscribeOutput, error)
 	Unsubscribe(context.Context, *sns.UnsubscribeInput, ...opt) (*sns.UnsubscribeOutput, error)
-	GetSubscriptionAttributes(context.Context, *sns.GetSubscriptionAttributesInput, ...opt) (*sns.GetSubscriptionAttributesOutput, error)
-	SetSubscriptionAttributes(context.Context, *sns.SetSubscriptionAttributesInput, ...opt) (*sns.SetSubscriptionAttributesOutput, error)
-	ListSubscriptionsByTopic(context.Context, *sns.ListSubscriptionsByTopicInput, ...opt) (*sns.ListSubscriptionsByTopicOutput, error)
+	GetSubscriptionAttributes(context.Context, *sns.GetSubscriptionAttributesInput, ...opt) (
+		*sns.GetSubscriptionAttributesOutput, error)
+	SetSubscriptionAttributes(context.Context, *sns.SetSubscriptionAttributesInput, ...opt) (
+		*sns.SetSubscriptionAttributesOutput, error)
+	ListSubscriptionsByTopic(context.Context, *sns.ListSubscriptionsByTopicInput, ...opt) (
+		*sns.ListSubscriptionsByTopicOutput, error)
 }
 
 type tagAPI interface {

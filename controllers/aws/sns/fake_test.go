@@ -71,43 +71,60 @@ func (f *fakeSNS) DeleteTopic(context.Context, *sns.DeleteTopicInput, ...opt) (*
 	return &sns.DeleteTopicOutput{}, f.write("DeleteTopic", func() { f.exists = false })
 }
 
-func (f *fakeSNS) GetTopicAttributes(context.Context, *sns.GetTopicAttributesInput, ...opt) (*sns.GetTopicAttributesOutput, error) {
+func (f *fakeSNS) GetTopicAttributes(context.Context, *sns.GetTopicAttributesInput, ...opt) (
+	*sns.GetTopicAttributesOutput, error,
+) {
 	return &sns.GetTopicAttributesOutput{Attributes: maps.Clone(f.attributes)}, f.read("GetTopicAttributes")
 }
 
-func (f *fakeSNS) SetTopicAttributes(_ context.Context, in *sns.SetTopicAttributesInput, _ ...opt) (*sns.SetTopicAttributesOutput, error) {
-	return &sns.SetTopicAttributesOutput{}, f.write("SetTopicAttributes", func() { f.attributes[*in.AttributeName] = *in.AttributeValue })
+func (f *fakeSNS) SetTopicAttributes(_ context.Context, in *sns.SetTopicAttributesInput, _ ...opt) (
+	*sns.SetTopicAttributesOutput, error,
+) {
+	return &sns.SetTopicAttributesOutput{},
+		f.write("SetTopicAttributes", func() { f.attributes[*in.AttributeName] = *in.AttributeValue })
 }
 
 // ListTopics lists two topics, one a page.
 func (f *fakeSNS) ListTopics(_ context.Context, in *sns.ListTopicsInput, _ ...opt) (*sns.ListTopicsOutput, error) {
 	if in.NextToken == nil {
-		return &sns.ListTopicsOutput{Topics: []snstypes.Topic{{TopicArn: aws.String("arn:a")}}, NextToken: aws.String("2")}, nil
+		return &sns.ListTopicsOutput{
+			Topics:    []snstypes.Topic{{TopicArn: aws.String("arn:a")}},
+			NextToken: aws.String("2"),
+		}, nil
 	}
 	return &sns.ListTopicsOutput{Topics: []snstypes.Topic{{TopicArn: aws.String("arn:b")}}}, f.fail
 }
 
 func (f *fakeSNS) Subscribe(_ context.Context, in *sns.SubscribeInput, _ ...opt) (*sns.SubscribeOutput, error) {
-	return &sns.SubscribeOutput{}, f.write("Subscribe", func() { f.subscriptions[*in.Endpoint] = maps.Clone(in.Attributes) })
+	return &sns.SubscribeOutput{},
+		f.write("Subscribe", func() { f.subscriptions[*in.Endpoint] = maps.Clone(in.Attributes) })
 }
 
 func (f *fakeSNS) Unsubscribe(_ context.Context, in *sns.UnsubscribeInput, _ ...opt) (*sns.UnsubscribeOutput, error) {
-	return &sns.UnsubscribeOutput{}, f.write("Unsubscribe", func() { delete(f.subscriptions, endpoint(in.SubscriptionArn)) })
+	return &sns.UnsubscribeOutput{},
+		f.write("Unsubscribe", func() { delete(f.subscriptions, endpoint(in.SubscriptionArn)) })
 }
 
 func endpoint(id *string) string { return strings.TrimPrefix(*id, "arn:of:") }
 
-func (f *fakeSNS) GetSubscriptionAttributes(_ context.Context, in *sns.GetSubscriptionAttributesInput, _ ...opt) (*sns.GetSubscriptionAttributesOutput, error) {
-	return &sns.GetSubscriptionAttributesOutput{Attributes: maps.Clone(f.subscriptions[endpoint(in.SubscriptionArn)])}, f.read("GetSubscriptionAttributes")
+func (f *fakeSNS) GetSubscriptionAttributes(_ context.Context, in *sns.GetSubscriptionAttributesInput, _ ...opt) (
+	*sns.GetSubscriptionAttributesOutput, error,
+) {
+	return &sns.GetSubscriptionAttributesOutput{Attributes: maps.Clone(f.subscriptions[endpoint(in.SubscriptionArn)])},
+		f.read("GetSubscriptionAttributes")
 }
 
-func (f *fakeSNS) SetSubscriptionAttributes(_ context.Context, in *sns.SetSubscriptionAttributesInput, _ ...opt) (*sns.SetSubscriptionAttributesOutput, error) {
+func (f *fakeSNS) SetSubscriptionAttributes(_ context.Context, in *sns.SetSubscriptionAttributesInput, _ ...opt) (
+	*sns.SetSubscriptionAttributesOutput, error,
+) {
 	return &sns.SetSubscriptionAttributesOutput{}, f.write("SetSubscriptionAttributes", func() {
 		f.subscriptions[endpoint(in.SubscriptionArn)][*in.AttributeName] = *in.AttributeValue
 	})
 }
 
-func (f *fakeSNS) ListSubscriptionsByTopic(context.Context, *sns.ListSubscriptionsByTopicInput, ...opt) (*sns.ListSubscriptionsByTopicOutput, error) {
+func (f *fakeSNS) ListSubscriptionsByTopic(context.Context, *sns.ListSubscriptionsByTopicInput, ...opt) (
+	*sns.ListSubscriptionsByTopicOutput, error,
+) {
 	out := &sns.ListSubscriptionsByTopicOutput{}
 	for to := range f.subscriptions {
 		id := "arn:of:" + to
@@ -119,7 +136,9 @@ func (f *fakeSNS) ListSubscriptionsByTopic(context.Context, *sns.ListSubscriptio
 	return out, f.read("ListSubscriptionsByTopic")
 }
 
-func (f *fakeSNS) ListTagsForResource(context.Context, *sns.ListTagsForResourceInput, ...opt) (*sns.ListTagsForResourceOutput, error) {
+func (f *fakeSNS) ListTagsForResource(context.Context, *sns.ListTagsForResourceInput, ...opt) (
+	*sns.ListTagsForResourceOutput, error,
+) {
 	return &sns.ListTagsForResourceOutput{Tags: tagList(f.tags)}, f.read("ListTagsForResource")
 }
 
@@ -131,7 +150,9 @@ func (f *fakeSNS) TagResource(_ context.Context, in *sns.TagResourceInput, _ ...
 	})
 }
 
-func (f *fakeSNS) UntagResource(_ context.Context, in *sns.UntagResourceInput, _ ...opt) (*sns.UntagResourceOutput, error) {
+func (f *fakeSNS) UntagResource(_ context.Context, in *sns.UntagResourceInput, _ ...opt) (
+	*sns.UntagResourceOutput, error,
+) {
 	return &sns.UntagResourceOutput{}, f.write("UntagResource", func() {
 		maps.DeleteFunc(f.tags, func(key, _ string) bool { return slices.Contains(in.TagKeys, key) })
 	})

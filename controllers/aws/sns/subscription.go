@@ -116,7 +116,9 @@ func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 
 // list returns the topic's subscriptions. Unconfirmed ones have a placeholder instead of an ARN, and expire.
 func (t *topic) list(ctx context.Context, topic string) (all []subscription, err error) {
-	for pages := sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{TopicArn: &topic}); pages.HasMorePages(); {
+	for pages := sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{
+		TopicArn: &topic,
+	}); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
@@ -134,7 +136,9 @@ func (t *topic) list(ctx context.Context, topic string) (all []subscription, err
 
 // readSubscriptions adds the subscriptions that obj declares or manages to all. An unconfirmed one counts as in sync:
 // SNS returns nothing about it, and accepts no change.
-func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, topic string, all map[string]string) error {
+func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, topic string,
+	all map[string]string,
+) error {
 	listed, err := t.list(ctx, topic)
 	if err != nil {
 		return err
@@ -183,7 +187,8 @@ func (t *topic) unconfirmed(all map[string]string) error {
 	}
 	return external.Postponed(engine.Wait(v1alpha1.ReasonWaitingForConfirmation, time.Minute,
 		"SNS has asked %s to confirm the subscription, and sends nothing there before: "+
-			"a mail has a link for that, and what answers at an HTTPS address has to open the SubscribeURL of the message",
+			"a mail has a link for that, and what answers at an HTTPS address has to open the SubscribeURL of the "+
+			"message",
 		strings.Join(open, ", ")))
 }
 
@@ -235,7 +240,9 @@ func (t *topic) changeSubscription(id, address string, c external.Change) (actio
 		slices.Reverse(names)
 	}
 	for _, name := range names {
-		in := &sns.SetSubscriptionAttributesInput{SubscriptionArn: &id, AttributeName: &name, AttributeValue: aws.String(set[name])}
+		in := &sns.SetSubscriptionAttributesInput{
+			SubscriptionArn: &id, AttributeName: &name, AttributeValue: aws.String(set[name]),
+		}
 		why := fmt.Sprintf("%s, %s → %s", c.Path, name, external.OrNone(set[name]))
 		do := func(ctx context.Context) error {
 			_, err := t.api.SetSubscriptionAttributes(ctx, in)

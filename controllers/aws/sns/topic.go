@@ -55,14 +55,16 @@ func Topic(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha
 func newTopic(session *cloud.Session, api api, kube external.Kube) *topic {
 	t := &topic{api: api, kube: kube}
 	t.Adapter = attributes.Adapter[*v1alpha1.SNSTopic]{
-		Session: session, Service: service{api}, TagCall: "TagResource", UntagCall: "UntagResource", TagCommand: tagCommand,
-		All: t.all, Find: t.find, Read: t.read, Create: t.create, Set: t.set,
+		Session: session, Service: service{api}, TagCall: "TagResource", UntagCall: "UntagResource",
+		TagCommand: tagCommand,
+		All:        t.all, Find: t.find, Read: t.read, Create: t.create, Set: t.set,
 	}
 	return t
 }
 
 func (t *topic) name(obj *v1alpha1.SNSTopic) string {
-	return t.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.TopicName), obj.Spec.TopicName), longest, obj.Spec.FIFOTopic)
+	return t.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.TopicName), obj.Spec.TopicName), longest,
+		obj.Spec.FIFOTopic)
 }
 
 // all returns the attributes of a topic, from the API reference of SetTopicAttributes, and its subscriptions.
@@ -207,7 +209,8 @@ func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]stri
 		s.AllowedSenders = t.senders.Allowed(seen.Attributes, publish, s.ARN)
 	}
 	return map[string]string{
-		"type": "sns", "provider": "aws", "topic": s.TopicName, "arn": s.ARN, "region": s.Region, "endpoint": t.Session.Services.Endpoint(sns.ServiceID),
+		"type": "sns", "provider": "aws", "topic": s.TopicName, "arn": s.ARN, "region": s.Region,
+		"endpoint": t.Session.Services.Endpoint(sns.ServiceID),
 	}
 }
 

@@ -54,7 +54,9 @@ func adapter(tb testing.TB, f *fakeSNS, queues ...client.Object) *topic {
 }
 
 func object(change ...func(*v1alpha1.SNSTopic)) *v1alpha1.SNSTopic {
-	o := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "news", UID: "uid-1", Generation: 1}}
+	o := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "payments", Name: "news", UID: "uid-1", Generation: 1,
+	}}
 	for _, c := range change {
 		c(o)
 	}
@@ -63,10 +65,13 @@ func object(change ...func(*v1alpha1.SNSTopic)) *v1alpha1.SNSTopic {
 
 func full(o *v1alpha1.SNSTopic) {
 	o.Spec = v1alpha1.SNSTopicSpec{
-		TopicName: "news.fifo", FIFOTopic: true, ContentBasedDeduplication: aws.Bool(true), DisplayName: "News", KMSMasterKeyID: "alias/x",
-		Policy:        `{"Statement":[{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":["sns:Publish"],"Resource":"*"}]}`,
-		Subscriptions: []v1alpha1.SNSSubscription{{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"a": ["b"]}`}},
-		Tags:          v1alpha1.Tags{"team": "payments"},
+		TopicName: "news.fifo", FIFOTopic: true, ContentBasedDeduplication: aws.Bool(true), DisplayName: "News",
+		KMSMasterKeyID: "alias/x",
+		Policy:         `{"Statement":[{"Effect":"Allow","Principal":{"AWS":"111122223333"},"Action":["sns:Publish"],"Resource":"*"}]}`,
+		Subscriptions: []v1alpha1.SNSSubscription{
+			{QueueRef: &v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"a": ["b"]}`},
+		},
+		Tags: v1alpha1.Tags{"team": "payments"},
 	}
 }
 
@@ -142,7 +147,8 @@ func TestANameOnlyTopicTakesThreeCalls(t *testing.T) {
 	if want := []string{"ListTagsForResource", "CreateTopic", "ListTagsForResource"}; !slices.Equal(f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
-	if fifo := adapter(t, f).name(object(func(o *v1alpha1.SNSTopic) { o.Spec.FIFOTopic = true })); !strings.HasPrefix(obj.Status.TopicName, "payments-news-") || !strings.HasSuffix(fifo, ".fifo") {
+	if fifo := adapter(t, f).name(object(func(o *v1alpha1.SNSTopic) { o.Spec.FIFOTopic = true })); !strings.HasPrefix(
+		obj.Status.TopicName, "payments-news-") || !strings.HasSuffix(fifo, ".fifo") {
 		t.Errorf("names %s and %s", obj.Status.TopicName, fifo)
 	}
 }
@@ -155,10 +161,14 @@ func TestRemovedFieldsGoBackToTheDefault(t *testing.T) {
 		t.Fatalf("%v, %+v", err, obj.Status)
 	}
 	obj.Spec = v1alpha1.SNSTopicSpec{TopicName: "news.fifo", FIFOTopic: true}
-	if err := settle(t, adapter(t, f), obj); err != nil || len(f.subscriptions) != 0 || len(obj.Status.Subscriptions) != 0 {
+	if err := settle(t, adapter(t, f), obj); err != nil || len(f.subscriptions) != 0 ||
+		len(obj.Status.Subscriptions) != 0 {
 		t.Errorf("%v, subscriptions %v", err, f.subscriptions)
 	}
-	want := map[string]string{"DisplayName": "", kmsKey: "", "ContentBasedDeduplication": "false", "FifoTopic": "true", "Policy": defaultPolicy(topicARN, account)}
+	want := map[string]string{
+		"DisplayName": "", kmsKey: "", "ContentBasedDeduplication": "false", "FifoTopic": "true",
+		"Policy": defaultPolicy(topicARN, account),
+	}
 	if !maps.Equal(f.attributes, want) {
 		t.Errorf("attributes %v", f.attributes)
 	}
@@ -180,7 +190,8 @@ func TestQueuesAreOfTheNamespace(t *testing.T) {
 		obj := object(full, func(o *v1alpha1.SNSTopic) { o.Spec.TopicName, o.Spec.FIFOTopic = "news", false })
 		rest := settle(t, adapter(t, f, row.queue), obj)
 		wait, _ := engine.AsWait(rest)
-		if !f.exists || (row.reason == "") != (len(f.subscriptions) == 1) || (row.reason != "" && (wait == nil || wait.Reason != row.reason)) {
+		if !f.exists || (row.reason == "") != (len(f.subscriptions) == 1) ||
+			(row.reason != "" && (wait == nil || wait.Reason != row.reason)) {
 			t.Errorf("%s: %v, subscriptions %v", name, rest, f.subscriptions)
 		}
 	}
@@ -193,7 +204,8 @@ func TestALostQueueHoldsUpNothing(t *testing.T) {
 	_ = settle(t, adapter(t, f, queue()), obj)
 	obj.Spec.DisplayName = "Olds"
 	wait, _ := engine.AsWait(settle(t, adapter(t, f), obj))
-	if wait == nil || f.attributes["DisplayName"] != "Olds" || len(f.subscriptions) != 1 || len(obj.Status.Subscriptions) != 1 {
+	if wait == nil || f.attributes["DisplayName"] != "Olds" || len(f.subscriptions) != 1 ||
+		len(obj.Status.Subscriptions) != 1 {
 		t.Errorf("%v, %v, %v", wait, f.attributes, f.subscriptions)
 	}
 }
@@ -222,7 +234,8 @@ func TestATopicMadeInTheMeantimeIsLookedAt(t *testing.T) {
 		t.Error(err)
 	}
 	f.fail = code("ResourceNotFound")
-	if wait, _ := engine.AsWait(a.create(object(), nil, nil).Do(t.Context())); wait == nil || wait.Reason != "InvalidSpec" {
+	if wait, _ := engine.AsWait(a.create(object(), nil, nil).Do(t.Context())); wait == nil ||
+		wait.Reason != "InvalidSpec" {
 		t.Errorf("a wrong spec: %v", wait)
 	}
 }

@@ -68,7 +68,8 @@ func list(ctx context.Context, api queueAPI, session *cloud.Session) ([]string, 
 
 // url returns the URL of a queue by its name; "" if there is none.
 func (q *queue) url(ctx context.Context, name string) (string, error) {
-	out, err := q.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name, QueueOwnerAWSAccountId: &q.Session.AccountID})
+	out, err := q.api.GetQueueUrl(
+		ctx, &sqs.GetQueueUrlInput{QueueName: &name, QueueOwnerAWSAccountId: &q.Session.AccountID})
 	if cloud.IsNotFound(err) {
 		return "", nil
 	}

@@ -22,7 +22,8 @@ var queueAttributes = []attribute{
 	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
 	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
 	{
-		Name: "MessageRetentionPeriod", Path: "messageRetentionPeriod", Default: "345600", Settles: 15 * time.Minute, // as that reference says; others a minute
+		// as that reference says; others a minute
+		Name: "MessageRetentionPeriod", Path: "messageRetentionPeriod", Default: "345600", Settles: 15 * time.Minute,
 		Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MessageRetentionPeriod }),
 	},
 	{Name: "VisibilityTimeout", Path: "visibilityTimeout", Default: "30", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.VisibilityTimeout })},
@@ -55,8 +56,11 @@ const (
 // encrypting: if encryption is wanted it is sent, and reported if it does not show.
 func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
 	attributes := slices.Clone(queueAttributes)
-	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil && *enabled {
-		attributes[slices.IndexFunc(attributes, func(a attribute) bool { return a.Name == managedEncryption })].Unlisted = "not shown"
+	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil &&
+		*enabled {
+		attributes[slices.IndexFunc(attributes, func(a attribute) bool {
+			return a.Name == managedEncryption
+		})].Unlisted = "not shown"
 	}
 	return append(attributes, q.policies()...)
 }
@@ -109,7 +113,8 @@ func oneEncryption(set map[string]string) {
 func (q *queue) references(obj *v1alpha1.SQSQueue, set, have map[string]string) []external.Reference {
 	refs := reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]})
 	if dlq := obj.Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef == nil && set[redrivePolicy] != "" {
-		refs = append(refs, reference.Added(reference.DeadLetterQueue, []string{targetOf(have[redrivePolicy])}, []string{q.target})...)
+		refs = append(refs, reference.Added(reference.DeadLetterQueue, []string{targetOf(have[redrivePolicy])},
+			[]string{q.target})...)
 	}
 	return append(refs, senders.References(q.Session.AccountID, obj.Spec.AllowFrom, set, have)...)
 }

@@ -29,19 +29,26 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 		want    string // reason; empty: resolved
 		stalled bool
 	}{
-		"not there yet":         {ref: "dead", want: "WaitingForDeadLetterQueue"},
-		"not Ready yet":         {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.FirstReadyTime = nil })}, want: "WaitingForDeadLetterQueue"},
-		"of another account":    {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.AccountID = "2" })}, want: "DeadLetterQueueMismatch", stalled: true},
-		"of another region":     {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.Region = "us-east-1" })}, want: "DeadLetterQueueMismatch", stalled: true},
-		"in another namespace":  {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Namespace = "search" })}, want: "WaitingForDeadLetterQueue"},
-		"standard for FIFO":     {ref: "dead", fifo: true, others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}, want: "DeadLetterQueueMismatch", stalled: true},
-		"the queue itself":      {ref: "orders", want: "DeadLetterQueueMismatch", stalled: true},
-		"only observed":         {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Spec.ManagementPolicy = v1alpha1.ManagementObserve })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"not there yet":        {ref: "dead", want: "WaitingForDeadLetterQueue"},
+		"not Ready yet":        {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.FirstReadyTime = nil })}, want: "WaitingForDeadLetterQueue"},
+		"of another account":   {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.AccountID = "2" })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"of another region":    {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.Region = "us-east-1" })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"in another namespace": {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Namespace = "search" })}, want: "WaitingForDeadLetterQueue"},
+		"standard for FIFO":    {ref: "dead", fifo: true, others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}, want: "DeadLetterQueueMismatch", stalled: true},
+		"the queue itself":     {ref: "orders", want: "DeadLetterQueueMismatch", stalled: true},
+		"only observed": {
+			ref: "dead", others: []client.Object{
+				dead(func(d *v1alpha1.SQSQueue) { d.Spec.ManagementPolicy = v1alpha1.ManagementObserve }),
+			},
+			want: "DeadLetterQueueMismatch", stalled: true,
+		},
 		"Ready, and then it is": {ref: "dead", others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}},
 	} {
 		obj := object(func(q *v1alpha1.SQSQueue) {
 			q.Spec.FIFOQueue = row.fifo
-			q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: row.ref}, MaxReceiveCount: 3}
+			q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{
+				TargetRef: &v1alpha1.LocalRef{Name: row.ref}, MaxReceiveCount: 3,
+			}
 		})
 		a := adapter(t, &fakeSQS{}, row.others...)
 		err := a.Resolve(t.Context(), obj)
@@ -61,7 +68,9 @@ func TestDeadLetterQueuesInACircle(t *testing.T) {
 		return object(func(q *v1alpha1.SQSQueue) {
 			q.Name, q.UID = name, types.UID(name)
 			if dead != "" {
-				q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: dead}, MaxReceiveCount: 3}
+				q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{
+					TargetRef: &v1alpha1.LocalRef{Name: dead}, MaxReceiveCount: 3,
+				}
 			}
 		})
 	}
@@ -94,7 +103,9 @@ func TestDeadLetterQueuesInACircle(t *testing.T) {
 func TestALostDeadLetterQueueHoldsUpNothingElse(t *testing.T) {
 	f := &fakeSQS{}
 	obj := object(func(q *v1alpha1.SQSQueue) {
-		q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 3}
+		q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{
+			TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 3,
+		}
 		q.Status.DeadLetterTargetARN = "arn:aws:sqs:eu-west-1:111122223333:dead"
 	})
 	a := adapter(t, f)

@@ -58,7 +58,9 @@ func (f *fakeSQS) write(call string, do func() error) error {
 }
 
 func (f *fakeSQS) CreateQueue(_ context.Context, in *sqs.CreateQueueInput, _ ...opt) (*sqs.CreateQueueOutput, error) {
-	out := &sqs.CreateQueueOutput{QueueUrl: aws.String("https://sqs.eu-west-1.amazonaws.com/111122223333/" + *in.QueueName)}
+	out := &sqs.CreateQueueOutput{
+		QueueUrl: aws.String("https://sqs.eu-west-1.amazonaws.com/111122223333/" + *in.QueueName),
+	}
 	return out, f.write("CreateQueue", func() error {
 		if f.recently {
 			return code("AWS.SimpleQueueService.QueueDeletedRecently")
@@ -73,7 +75,8 @@ func (f *fakeSQS) CreateQueue(_ context.Context, in *sqs.CreateQueueInput, _ ...
 		}
 		f.exists, f.tags = true, maps.Clone(in.Tags)
 		f.attributes = map[string]string{
-			"DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600", "VisibilityTimeout": "30",
+			"DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
+			"VisibilityTimeout":             "30",
 			"ReceiveMessageWaitTimeSeconds": "0", managedEncryption: "true", "ApproximateNumberOfMessages": "3",
 		}
 		f.set(in.Attributes)
@@ -97,15 +100,23 @@ func (f *fakeSQS) DeleteQueue(context.Context, *sqs.DeleteQueueInput, ...opt) (*
 }
 
 func (f *fakeSQS) GetQueueUrl(_ context.Context, in *sqs.GetQueueUrlInput, _ ...opt) (*sqs.GetQueueUrlOutput, error) { //nolint:revive // the SDK's name
-	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String("https://sqs.eu-west-1.amazonaws.com/111122223333/" + *in.QueueName)}, f.read("GetQueueUrl")
+	return &sqs.GetQueueUrlOutput{
+			QueueUrl: aws.String("https://sqs.eu-west-1.amazonaws.com/111122223333/" + *in.QueueName),
+		},
+		f.read("GetQueueUrl")
 }
 
-func (f *fakeSQS) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...opt) (*sqs.GetQueueAttributesOutput, error) {
+func (f *fakeSQS) GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...opt) (
+	*sqs.GetQueueAttributesOutput, error,
+) {
 	return &sqs.GetQueueAttributesOutput{Attributes: maps.Clone(f.attributes)}, f.read("GetQueueAttributes")
 }
 
-func (f *fakeSQS) SetQueueAttributes(_ context.Context, in *sqs.SetQueueAttributesInput, _ ...opt) (*sqs.SetQueueAttributesOutput, error) {
-	return &sqs.SetQueueAttributesOutput{}, f.write("SetQueueAttributes", func() error { f.set(in.Attributes); return nil })
+func (f *fakeSQS) SetQueueAttributes(_ context.Context, in *sqs.SetQueueAttributesInput, _ ...opt) (
+	*sqs.SetQueueAttributesOutput, error,
+) {
+	return &sqs.SetQueueAttributesOutput{},
+		f.write("SetQueueAttributes", func() error { f.set(in.Attributes); return nil })
 }
 
 // ListQueues lists two queues, one a page.

@@ -13,7 +13,8 @@ func TestMessagesAreCounted(t *testing.T) {
 		q.Status.QueueURL = "https://sqs.eu-west-1.amazonaws.com/111122223333/orders"
 	})
 	full := map[string]string{
-		"ApproximateNumberOfMessages": "3", "ApproximateNumberOfMessagesNotVisible": "2", "ApproximateNumberOfMessagesDelayed": "0", "DelaySeconds": "5",
+		"ApproximateNumberOfMessages": "3", "ApproximateNumberOfMessagesNotVisible": "2",
+		"ApproximateNumberOfMessagesDelayed": "0", "DelaySeconds": "5",
 	}
 	for name, c := range map[string]struct {
 		sqs   *fakeSQS
@@ -30,7 +31,8 @@ func TestMessagesAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := c.obj.DeepCopy()
 			got, err := adapter(t, c.sqs).ReadLive(t.Context(), c.obj)
-			if !maps.Equal(got, c.want) || (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
+			if !maps.Equal(got, c.want) || (err == nil) != (c.error == "") || err != nil && !strings.Contains(
+				err.Error(), c.error) {
 				t.Errorf("%v, %v", got, err)
 			}
 			if len(c.sqs.calls) != c.calls || c.sqs.writes > 0 || before.Status.QueueURL != c.obj.Status.QueueURL {

@@ -31,9 +31,11 @@ func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name str
 	case err != nil:
 		return nil, err
 	case !found:
-		return nil, engine.Wait(l.Waiting, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change %s", name, l.Field)
+		return nil, engine.Wait(l.Waiting, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, "+
+			"or change %s", name, l.Field)
 	case external.ObserveOnly(queue):
-		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue that was created elsewhere; choose one that Portico manages%s", name, l.Alternative)
+		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue that was created elsewhere; "+
+			"choose one that Portico manages%s", name, l.Alternative)
 	}
 	return queue, nil
 }
@@ -45,7 +47,8 @@ func (l Lookup) ARN(session *cloud.Session, queue *v1alpha1.SQSQueue) (string, e
 	case s.ARN == "" || s.FirstReadyTime == nil:
 		return "", engine.Wait(l.Waiting, time.Minute, "the %s %s is not Ready yet", l.Queue, queue.Name)
 	case s.AccountID != session.AccountID || s.Region != session.Config.Region:
-		return "", engine.Blocked(l.Mismatch, "the %s %s is in account %s and region %s, and must be where %s is: %s, %s",
+		return "", engine.Blocked(l.Mismatch, "the %s %s is in account %s and region %s, and must be where %s "+
+			"is: %s, %s",
 			l.Queue, queue.Name, s.AccountID, s.Region, l.This, session.AccountID, session.Config.Region)
 	}
 	return s.ARN, nil

@@ -57,7 +57,8 @@ func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 }
 
 func (q *queue) name(obj *v1alpha1.SQSQueue) string {
-	return q.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.QueueName), obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
+	return q.Name(obj, cmp.Or(external.Noted(&obj.Status.AWSStatus, obj.Status.QueueName), obj.Spec.QueueName), longest,
+		obj.Spec.FIFOQueue)
 }
 
 func (q *queue) arn(obj *v1alpha1.SQSQueue) string { return q.Session.ARN("sqs", q.name(obj)) }
@@ -68,7 +69,8 @@ func lastPart(url string) string { return url[strings.LastIndexByte(url, '/')+1:
 // find returns the URL of obj's queue.
 func (q *queue) find(ctx context.Context, obj *v1alpha1.SQSQueue) (string, error) {
 	url := cmp.Or(q.made, obj.Status.QueueURL)
-	if url == "" || (q.made == "" && obj.Status.ProviderGeneration != q.Session.ProviderGeneration) { // the endpoint may differ
+	// the endpoint may differ
+	if url == "" || (q.made == "" && obj.Status.ProviderGeneration != q.Session.ProviderGeneration) {
 		return q.url(ctx, q.name(obj))
 	}
 	return url, nil
@@ -88,9 +90,11 @@ var together = [][]string{
 
 // set plans all changes as one call. It can be divided, because SQS refuses a whole call for one value.
 func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) []external.Action {
-	return []external.Action{external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
-		return q.setOnce(obj, seen, some)
-	})}
+	return []external.Action{
+		external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
+			return q.setOnce(obj, seen, some)
+		}),
+	}
 }
 
 func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) external.Action {
@@ -132,8 +136,11 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 			switch {
 			case cloud.HasCode(err, "QueueNameExists"), cloud.HasCode(err, "QueueAlreadyExists"):
 				return nil // created in the meantime, or by an earlier try
-			case cloud.HasCode(err, "AWS.SimpleQueueService.QueueDeletedRecently"), cloud.HasCode(err, "QueueDeletedRecently"):
-				return external.NotCreated(engine.Wait(v1alpha1.ReasonNameBusy, 10*time.Second, "a queue named %s was deleted less than 60 seconds ago; SQS gives the name free after that time", name))
+			case cloud.HasCode(err, "AWS.SimpleQueueService.QueueDeletedRecently"),
+				cloud.HasCode(err, "QueueDeletedRecently"):
+				return external.NotCreated(
+					engine.Wait(v1alpha1.ReasonNameBusy, 10*time.Second, "a queue named %s was deleted less than 60 "+
+						"seconds ago; SQS gives the name free after that time", name))
 			case err != nil:
 				return cloud.Explain(err)
 			}

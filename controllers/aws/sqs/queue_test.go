@@ -66,7 +66,9 @@ func full(q *v1alpha1.SQSQueue) {
 	s.DelaySeconds, s.MaximumMessageSize, s.MessageRetentionPeriod = aws.Int32(5), aws.Int32(2048), aws.Int32(3600)
 	s.VisibilityTimeout, s.ReceiveMessageWaitTimeSeconds = aws.Int32(0), aws.Int32(20)
 	s.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetARN: deadARN, MaxReceiveCount: 5}
-	s.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue", SourceQueueARNs: []string{"arn:b", "arn:a"}}
+	s.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue", SourceQueueARNs: []string{
+		"arn:b", "arn:a",
+	}}
 	s.KMSMasterKeyID, s.KMSDataKeyReusePeriodSeconds = "alias/x", aws.Int32(600)
 	s.Tags = v1alpha1.Tags{"team": "payments"}
 	s.AllowFrom = v1alpha1.Senders{{ARN: "arn:aws:sns:eu-west-1:111122223333:news.fifo"}}
@@ -119,7 +121,8 @@ func TestANameOnlyQueueTakesFourCallsAndRestsWithOne(t *testing.T) {
 	if want := []string{"GetQueueUrl", "CreateQueue", "ListQueueTags", "ListQueueTags"}; !slices.Equal(f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
-	if obj.Status.QueueName != "payments-orders-"+obj.Status.QueueName[len(obj.Status.QueueName)-8:] || obj.Status.QueueURL == "" {
+	if obj.Status.QueueName != "payments-orders-"+obj.Status.QueueName[len(obj.Status.QueueName)-8:] ||
+		obj.Status.QueueURL == "" {
 		t.Errorf("status %+v", obj.Status)
 	}
 }
@@ -145,7 +148,10 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	obj.Spec = object(func(q *v1alpha1.SQSQueue) { q.Spec.FIFOQueue = true }).Spec
 	a = adapter(t, f)
 	settle(t, a, obj)
-	for name, want := range map[string]string{"VisibilityTimeout": "30", "DelaySeconds": "0", redrivePolicy: "", "RedriveAllowPolicy": "", "KmsMasterKeyId": "", managedEncryption: "true"} {
+	for name, want := range map[string]string{
+		"VisibilityTimeout": "30", "DelaySeconds": "0", redrivePolicy: "",
+		"RedriveAllowPolicy": "", "KmsMasterKeyId": "", managedEncryption: "true",
+	} {
 		if f.attributes[name] != want {
 			t.Errorf("%s is %q, want AWS's default %q", name, f.attributes[name], want)
 		}
@@ -210,7 +216,8 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		f := &fakeSQS{exists: true, attributes: map[string]string{managedEncryption: "true"}}
 		a, obj := adapter(t, f), object()
 		f.tags = a.Session.Tags(obj, nil)
-		values := rapid.SampledFrom([]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
+		values := rapid.SampledFrom(
+			[]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
 		for _, attr := range a.all(obj) {
 			if v := values.Draw(r, attr.Name); v != "" &&
 				!slices.Contains([]string{"KmsMasterKeyId", senders.Own, senders.Rest}, attr.Name) {
@@ -310,7 +317,8 @@ func TestRetentionIsSetByItself(t *testing.T) {
 	f := &fakeSQS{}
 	a, obj := adapter(t, f), object()
 	settle(t, a, obj)
-	obj.Spec.DelaySeconds, obj.Spec.VisibilityTimeout, obj.Spec.MessageRetentionPeriod = aws.Int32(5), aws.Int32(60), aws.Int32(3600)
+	obj.Spec.DelaySeconds, obj.Spec.VisibilityTimeout, obj.Spec.MessageRetentionPeriod = aws.Int32(5), aws.Int32(60),
+		aws.Int32(3600)
 	plan := func() (whys []string, settles []time.Duration) {
 		actions, err := a.Plan(obj, observe(t, a, obj))
 		if err != nil {
@@ -322,7 +330,8 @@ func TestRetentionIsSetByItself(t *testing.T) {
 		return whys, settles
 	}
 	const slow = "messageRetentionPeriod 345600 → 3600"
-	if whys, settles := plan(); len(whys) != 2 || strings.Contains(whys[0], "messageRetention") || whys[1] != slow || !slices.Equal(settles, []time.Duration{0, 15 * time.Minute}) {
+	if whys, settles := plan(); len(whys) != 2 || strings.Contains(whys[0], "messageRetention") || whys[1] != slow ||
+		!slices.Equal(settles, []time.Duration{0, 15 * time.Minute}) {
 		t.Errorf("%q, which settle in %v", whys, settles)
 	}
 	f.set(map[string]string{"DelaySeconds": "5", "VisibilityTimeout": "60"})
@@ -348,7 +357,8 @@ func TestEncryptionThatDoesNotShowIsNotTakenForGranted(t *testing.T) {
 		f.tags = a.Session.Tags(q, nil)
 		differs := false
 		for _, action := range plan(t, a, q) {
-			differs = differs || action.Name == "SetQueueAttributes" && strings.Contains(action.Why, "sqsManagedSseEnabled not shown → true")
+			differs = differs || action.Name == "SetQueueAttributes" && strings.Contains(
+				action.Why, "sqsManagedSseEnabled not shown → true")
 		}
 		if differs != row.differs {
 			t.Errorf("%s: planned %v", name, differs)

@@ -73,7 +73,8 @@ func (q *queue) resolveDeadLetters(ctx context.Context, obj *v1alpha1.SQSQueue) 
 		q.target = arn
 	}
 	if strings.HasSuffix(q.target, attributes.FIFOSuffix) != obj.Spec.FIFOQueue {
-		return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
+		return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue of a FIFO queue must be "+
+			"a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
 	}
 	return nil
 }
@@ -88,14 +89,16 @@ var Refs = []watch.Ref{
 }
 
 var deadLetterLookup = Lookup{
-	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue", Alternative: ", or name its targetArn",
-	Waiting: v1alpha1.ReasonWaitingForDeadLetterQueue, Mismatch: v1alpha1.ReasonDeadLetterQueueMismatch,
+	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue",
+	Alternative: ", or name its targetArn",
+	Waiting:     v1alpha1.ReasonWaitingForDeadLetterQueue, Mismatch: v1alpha1.ReasonDeadLetterQueueMismatch,
 }
 
 // resolveTarget returns the ARN of the SQSQueue of this name in obj's namespace.
 func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name string) (string, error) {
 	if name == obj.Name {
-		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "a queue cannot be its own dead-letter queue; choose another one")
+		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch,
+			"a queue cannot be its own dead-letter queue; choose another one")
 	}
 	target, err := deadLetterLookup.Get(ctx, q.kube, obj.Namespace, name)
 	if err != nil {
@@ -143,10 +146,13 @@ func (q *queue) circle(ctx context.Context, obj, next *v1alpha1.SQSQueue) error 
 			return nil
 		}
 		if slices.Contains(chain, refs[0].Name) {
-			return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queues wait for each other in a circle: %s. Take spec.deadLetterQueue out of one of them, or name another queue there", strings.Join(append(chain, refs[0].Name), " → "))
+			return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch,
+				"the dead-letter queues wait for each other in a circle: %s. Take spec.deadLetterQueue out of one of "+
+					"them, or name another queue there", strings.Join(append(chain, refs[0].Name), " → "))
 		}
 		found := &v1alpha1.SQSQueue{}
-		if there, err := engine.Find(ctx, q.kube.Reader, client.ObjectKey{Namespace: obj.Namespace, Name: refs[0].Name}, found); !there {
+		if there, err := engine.Find(ctx, q.kube.Reader, client.ObjectKey{Namespace: obj.Namespace, Name: refs[0].Name},
+			found); !there {
 			return err
 		}
 		next = found

@@ -31,7 +31,8 @@ func (a *answers) next() { a.bytes.Store(0) }
 func (a *answers) over() bool { return a.bytes.Load() > mostAnswered }
 
 // counted returns dial with connections that close when a response is too large.
-func (a *answers) counted(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+func (a *answers) counted(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(
+	context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {

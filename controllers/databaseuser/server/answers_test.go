@@ -20,7 +20,8 @@ func TestAConnectionEndsAfterSoManyBytes(t *testing.T) {
 			}
 		}
 	}()
-	conn, err := counter.counted(func(context.Context, string, string) (net.Conn, error) { return ours, nil })(t.Context(), "tcp", "")
+	conn, err := counter.counted(func(context.Context, string, string) (net.Conn, error) { return ours, nil })(
+		t.Context(), "tcp", "")
 	if err != nil {
 		t.Fatal(err)
 	}

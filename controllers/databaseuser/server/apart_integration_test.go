@@ -65,7 +65,8 @@ func TestWhatIsNotConnectedTo(t *testing.T) {
 			d, to := w.dialer, w.target
 			row.change(&d, &to)
 			_, err := d.Connect(t.Context(), to)
-			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.want || strings.Contains(err.Error(), masterPassword) {
+			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.want ||
+				strings.Contains(err.Error(), masterPassword) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -82,7 +83,8 @@ func TestWhatIsNotConnectedTo(t *testing.T) {
 func TestIAMLocksOutNobody(t *testing.T) {
 	w := newWorld(t, postgres)
 	if version, err := w.server.Version(t.Context()); err != nil || version >= 160000 {
-		t.Skipf("PostgreSQL %d, %v: from 16 on only RDS lets its master user give rds_iam without being in it", version, err)
+		t.Skipf("PostgreSQL %d, %v: from 16 on only RDS lets its master user give rds_iam without being in it", version,
+			err)
 	}
 	a := w.account("app", v1alpha1.AccessReadWrite)
 	a.IAM = true
@@ -90,7 +92,8 @@ func TestIAMLocksOutNobody(t *testing.T) {
 	if _, err := s.Ensure(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.count(w.target, "SELECT count(*) FROM pg_roles WHERE pg_has_role('"+a.Logins()[0]+"', oid, 'MEMBER') AND rolname = 'rds_iam'"); n != 1 {
+	if n := w.count(w.target, "SELECT count(*) FROM pg_roles WHERE pg_has_role('"+a.Logins()[0]+
+		"', oid, 'MEMBER') AND rolname = 'rds_iam'"); n != 1 {
 		t.Error("it is not in rds_iam")
 	}
 	user := w.target
@@ -131,7 +134,8 @@ func TestWhatRunsAsAUserKeepsIt(t *testing.T) {
 	app := w.user(a)
 	w.must(app, "CREATE TABLE made (id int)", "CREATE VIEW seen AS SELECT * FROM made")
 	err := w.drop(a)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonUserInUse || !strings.Contains(err.Error(), "view "+w.target.Database+".seen") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonUserInUse ||
+		!strings.Contains(err.Error(), "view "+w.target.Database+".seen") {
 		t.Fatal(err)
 	}
 	if err := w.dialer.SignIn(t.Context(), app); !errors.Is(err, ErrSignIn) {
@@ -195,12 +199,17 @@ func TestFunctionsOfApplicationsDoNotBecomeTheMasters(t *testing.T) {
 		w := newWorld(t, postgres)
 		a := w.account("app", v1alpha1.AccessReadWrite)
 		other := w.user(w.account("other", v1alpha1.AccessRead))
-		w.must(w.target, "CREATE FUNCTION masters() RETURNS name LANGUAGE sql SECURITY DEFINER AS 'SELECT current_user'")
-		w.must(w.user(a), `CREATE FUNCTION "odd name"(int, text) RETURNS name LANGUAGE sql SECURITY DEFINER AS 'SELECT current_user'`)
+		w.must(w.target, "CREATE FUNCTION masters() RETURNS name LANGUAGE sql SECURITY DEFINER AS 'SELECT "+
+			"current_user'")
+		w.must(
+			w.user(a),
+			`CREATE FUNCTION "odd name"(int, text) RETURNS name LANGUAGE sql SECURITY DEFINER AS 'SELECT current_user'`)
 		if err := change(w, a); err != nil {
 			t.Fatal(err)
 		}
-		for call, want := range map[string]string{`"odd name"(1, '')`: Name(postgres, "payments", w.target.Database+"-other"), "masters()": masterName} {
+		for call, want := range map[string]string{
+			`"odd name"(1, '')`: Name(postgres, "payments", w.target.Database+"-other"), "masters()": masterName,
+		} {
 			var as string
 			if err := w.open(other).QueryRowContext(t.Context(), "SELECT "+call).Scan(&as); err != nil || as != want {
 				t.Errorf("%s: %s runs as %s, %v", name, call, as, err)
@@ -235,10 +244,12 @@ func TestSchemasOfOthersAreNotLookedIn(t *testing.T) {
 	app, other := w.user(a), w.user(w.account("other", v1alpha1.AccessReadWrite))
 	w.must(app, "CREATE TABLE made (id int)", "INSERT INTO made VALUES (1)")
 	for _, name := range []string{app.Username, a.Name} {
-		w.must(other, "CREATE SCHEMA "+name, "CREATE TABLE "+name+".made (id int)", "GRANT USAGE ON SCHEMA "+name+" TO PUBLIC", "GRANT ALL ON "+name+".made TO PUBLIC")
+		w.must(other, "CREATE SCHEMA "+name, "CREATE TABLE "+name+".made (id int)", "GRANT USAGE ON SCHEMA "+name+
+			" TO PUBLIC", "GRANT ALL ON "+name+".made TO PUBLIC")
 	}
 	for name, change := range map[string][]string{
-		"from the first": nil, "after a reset": {"ALTER ROLE " + app.Username + " RESET ALL"}, "after a change": {"ALTER ROLE " + app.Username + ` SET search_path = "$user", public`},
+		"from the first": nil, "after a reset": {"ALTER ROLE " + app.Username + " RESET ALL"},
+		"after a change": {"ALTER ROLE " + app.Username + ` SET search_path = "$user", public`},
 	} {
 		w.must(w.target, change...)
 		if _, err := w.master().Ensure(t.Context(), a); err != nil {
@@ -247,7 +258,8 @@ func TestSchemasOfOthersAreNotLookedIn(t *testing.T) {
 		if n := w.count(app, "SELECT count(*) FROM made"); n != 1 {
 			t.Errorf("%s: it takes another application's table for its own", name)
 		}
-		if n := w.count(app, "SELECT count(*) FROM pg_roles WHERE rolname = current_user AND rolname = '"+a.Name+"'"); n != 1 {
+		if n := w.count(app, "SELECT count(*) FROM pg_roles WHERE rolname = current_user AND rolname = '"+a.Name+
+			"'"); n != 1 {
 			t.Errorf("%s: it does not act as its account", name)
 		}
 	}

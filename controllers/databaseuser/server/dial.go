@@ -53,7 +53,8 @@ func (d Dialer) allowed(_ context.Context, _, address string, _ syscall.RawConn)
 		return fmt.Errorf("%w: %s", errAddress, address)
 	}
 	ip := at.Addr().Unmap()
-	if ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || metadataV6.Contains(ip) || ip.IsLoopback() && !d.Loopback {
+	if ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || metadataV6.Contains(ip) ||
+		ip.IsLoopback() && !d.Loopback {
 		return fmt.Errorf("%w: %s", errAddress, ip)
 	}
 	return nil
@@ -67,15 +68,21 @@ func (d Dialer) dial(ctx context.Context, network, address string) (net.Conn, er
 // host.
 func (d Dialer) tls(host string) (*tls.Config, error) {
 	if d.CAFile == "" {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "Portico makes no users in databases here yet: your platform team has to give it RDS's certificates (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file)")
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "Portico makes no users in databases here "+
+			"yet: your platform team has to give it RDS's certificates (in the chart operator.databases.caConfigMap, "+
+			"else the operator's --database-ca-file)")
 	}
 	bundle, err := os.ReadFile(filepath.Clean(d.CAFile))
 	if err != nil {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "your platform team has to put RDS's certificates where Portico looks for them (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file): %w", plainFile(err))
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted,
+			"your platform team has to put RDS's certificates where Portico looks for them (in the chart "+
+				"operator.databases.caConfigMap, else the operator's --database-ca-file): %w", plainFile(err))
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(bundle) {
-		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "your platform team has to put RDS's certificates where Portico looks for them (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file): there is none in that file")
+		return nil, engine.Blocked(v1alpha1.ReasonCertificateNotTrusted,
+			"your platform team has to put RDS's certificates where Portico looks for them (in the chart "+
+				"operator.databases.caConfigMap, else the operator's --database-ca-file): there is none in that file")
 	}
 	return &tls.Config{RootCAs: roots, ServerName: host, MinVersion: tls.VersionTLS12}, nil
 }
@@ -87,15 +94,24 @@ func explain(t Target, err error) error {
 	_, network := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, errAddress):
-		return engine.Blocked(v1alpha1.ReasonAddressNotAllowed, "%s leads to an address at which no database of AWS is, and nothing was sent there; your platform team has to see what answers for AWS here", at)
+		return engine.Blocked(v1alpha1.ReasonAddressNotAllowed, "%s leads to an address at which no database of AWS "+
+			"is, and nothing was sent there; your platform team has to see what answers for AWS here", at)
 	case untrusted:
-		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no password was sent: %w; your platform team has to see whether Portico has RDS's certificates of today (in the chart operator.databases.caConfigMap, else the operator's --database-ca-file)", at, verification.Err)
+		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "the certificate of %s is not trusted, and no "+
+			"password was sent: %w; your platform team has to see whether Portico has RDS's certificates of today "+
+			"(in the chart operator.databases.caConfigMap, else the operator's --database-ca-file)", at,
+			verification.Err)
 	case errors.Is(err, mysql.ErrNoTLS), strings.Contains(err.Error(), noTLS):
-		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "%s offers no TLS, and no password was sent; switch it on in the database's parameter group", at)
+		return engine.Blocked(v1alpha1.ReasonCertificateNotTrusted, "%s offers no TLS, and no password was sent; "+
+			"switch it on in the database's parameter group", at)
 	case errors.Is(err, errTooMuch):
-		return engine.Blocked(v1alpha1.ReasonDatabaseRefused, "%s: %w, and the connection was ended; look as the master user for what fills the names, comments or settings of users and roles there", at, errTooMuch)
-	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return engine.Blocked(v1alpha1.ReasonNoNetworkPath, "Portico does not reach %s: your platform team has to let the operator's Pods in, by the database's security group, and see that subnets, routes and network policies lead there. The answer was: %w", at, plainer(err))
+		return engine.Blocked(v1alpha1.ReasonDatabaseRefused, "%s: %w, and the connection was ended; look as the "+
+			"master user for what fills the names, comments or settings of users and roles there", at, errTooMuch)
+	case network, errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET):
+		return engine.Blocked(v1alpha1.ReasonNoNetworkPath, "Portico does not reach %s: your platform team has to "+
+			"let the operator's Pods in, by the database's security group, and see that subnets, routes and network "+
+			"policies lead there. The answer was: %w", at, plainer(err))
 	}
 	return fmt.Errorf("connect to %s: %w", at, err)
 }
@@ -118,7 +134,8 @@ func plainer(err error) error {
 			return known
 		}
 	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("none in time")
 	}
 	return errors.New("the connection was closed")

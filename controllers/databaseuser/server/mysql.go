@@ -47,7 +47,8 @@ const (
 
 func (d Dialer) connectMySQL(ctx context.Context, t Target) (Server, error) {
 	if t.Database == "" {
-		return nil, engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance was created without a database, and in MySQL and MariaDB rights are those to a database; request an RDSInstance with dbName")
+		return nil, engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance was created without a database, and in "+
+			"MySQL and MariaDB rights are those to a database; request an RDSInstance with dbName")
 	}
 	verify, err := d.tls(t.Host)
 	if err != nil {
@@ -60,7 +61,8 @@ func (d Dialer) connectMySQL(ctx context.Context, t Target) (Server, error) {
 	config.DialFunc, config.Logger = counter.counted(d.dial), &mysql.NopLogger{}
 	config.Timeout, config.ReadTimeout, config.WriteTimeout = dialTimeout, statementTimeout, statementTimeout
 	config.ConnectionAttributes = "program_name:" + applicationName
-	config.Params = map[string]string{"sql_mode": "'TRADITIONAL'", "lock_wait_timeout": strconv.Itoa(int(lockTimeout.Seconds()))}
+	config.Params = map[string]string{"sql_mode": "'TRADITIONAL'", "lock_wait_timeout": strconv.Itoa(
+		int(lockTimeout.Seconds()))}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, fmt.Errorf("prepare a connection to %s: %w", t.Host, err)

@@ -17,7 +17,8 @@ var mysqlRights = map[v1alpha1.BindingAccess][]string{
 	v1alpha1.AccessRead:  {"SELECT", "SHOW VIEW"},
 	v1alpha1.AccessWrite: {"INSERT", "UPDATE", "DELETE"},
 	v1alpha1.AccessReadWrite: {
-		"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "INDEX", "REFERENCES", "CREATE VIEW", "SHOW VIEW", "TRIGGER",
+		"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "INDEX", "REFERENCES", "CREATE VIEW",
+		"SHOW VIEW", "TRIGGER",
 		"CREATE ROUTINE", "ALTER ROUTINE", "EXECUTE", "EVENT", "LOCK TABLES", "CREATE TEMPORARY TABLES",
 	},
 }
@@ -46,7 +47,8 @@ func (m *mysqlServer) users(ctx context.Context, a Account) (map[string]string, 
 		if !m.dialect.attributes || found[login] != "" {
 			continue
 		}
-		marks, err := m.texts(ctx, "look for the user's mark", "SELECT LEFT(COALESCE(ATTRIBUTE->>'$.portico', ''), ?) FROM INFORMATION_SCHEMA.USER_ATTRIBUTES WHERE USER = ? AND HOST = '%'", mostMarked, login)
+		marks, err := m.texts(ctx, "look for the user's mark", "SELECT LEFT(COALESCE(ATTRIBUTE->>'$.portico', ''), "+
+			"?) FROM INFORMATION_SCHEMA.USER_ATTRIBUTES WHERE USER = ? AND HOST = '%'", mostMarked, login)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +113,8 @@ func (m *mysqlServer) create(ctx context.Context, a Account, login string) error
 	if err != nil {
 		return err
 	}
-	return m.secretly(ctx, "make the user "+login, "CREATE USER "+account(login)+identified(m.dialect, password)+" ACCOUNT LOCK"+attribute(m.dialect, a))
+	return m.secretly(ctx, "make the user "+login, "CREATE USER "+account(login)+identified(m.dialect, password)+
+		" ACCOUNT LOCK"+attribute(m.dialect, a))
 }
 
 // createIAM returns the statement from RDS's documentation, with AWS's plug-in.
@@ -122,7 +125,8 @@ func createIAM(d dialect, a Account, login string) string {
 // explainPlugin explains the error of a server that does not support IAM tokens.
 func explainPlugin(err error) error {
 	if hasCode(err, strconv.Itoa(myPluginMissing)) {
-		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database does not know AWSAuthenticationPlugin, so that nobody can sign in by IAM; request a user with a password")
+		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database does not know AWSAuthenticationPlugin, so "+
+			"that nobody can sign in by IAM; request a user with a password")
 	}
 	return err
 }
@@ -149,7 +153,8 @@ func (m *mysqlServer) SetPassword(ctx context.Context, a Account, login string, 
 	if _, err := m.own(ctx, a); err != nil {
 		return err
 	}
-	return m.secretly(ctx, "set the password of "+login, "ALTER USER "+account(login)+identified(m.dialect, password)+" ACCOUNT UNLOCK")
+	return m.secretly(ctx, "set the password of "+login, "ALTER USER "+account(login)+identified(m.dialect, password)+
+		" ACCOUNT UNLOCK")
 }
 
 // CanSignIn implements Server.
@@ -161,7 +166,8 @@ func (m *mysqlServer) CanSignIn(ctx context.Context, _ Account, login string) (b
 // unlocked returns a query that finds the user if it is not locked. In MariaDB mysql.user has no such column.
 func unlocked(d dialect) string {
 	if d.mariadb {
-		return "SELECT User FROM mysql.global_priv WHERE User = ? AND Host = '%' AND COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') NOT IN ('1', 'true')"
+		return "SELECT User FROM mysql.global_priv WHERE User = ? AND Host = '%' AND COALESCE(JSON_VALUE(Priv, " +
+			"'$.account_locked'), '0') NOT IN ('1', 'true')"
 	}
 	return "SELECT User FROM mysql.user WHERE User = ? AND Host = '%' AND account_locked = 'N'"
 }
@@ -177,7 +183,9 @@ func (m *mysqlServer) EndPassword(ctx context.Context, a Account, login string) 
 // differences returns the statements that change the rights of a user to those of the account's access.
 func (m *mysqlServer) differences(ctx context.Context, a Account, login string) ([]string, error) {
 	on := strings.Trim(pattern(m.target.Database), "`")
-	has, err := m.texts(ctx, "look at the user's rights", "SELECT PRIVILEGE_TYPE FROM INFORMATION_SCHEMA.SCHEMA_PRIVILEGES WHERE GRANTEE = ? AND TABLE_SCHEMA = ?", grantee(login), on)
+	has, err := m.texts(ctx, "look at the user's rights",
+		"SELECT PRIVILEGE_TYPE FROM INFORMATION_SCHEMA.SCHEMA_PRIVILEGES WHERE GRANTEE = ? AND TABLE_SCHEMA = ?",
+		grantee(login), on)
 	if err != nil {
 		return nil, err
 	}
@@ -187,10 +195,12 @@ func (m *mysqlServer) differences(ctx context.Context, a Account, login string) 
 func mysqlDifferences(database, login string, ask, has []string) (statements []string) {
 	grant, revoke := missing(ask, has), missing(has, append(slices.Clone(ask), "USAGE"))
 	if len(revoke) > 0 {
-		statements = append(statements, "REVOKE "+strings.Join(revoke, ", ")+" ON "+pattern(database)+".* FROM "+account(login))
+		statements = append(statements, "REVOKE "+strings.Join(revoke, ", ")+" ON "+pattern(database)+".* FROM "+
+			account(login))
 	}
 	if len(grant) > 0 {
-		statements = append(statements, "GRANT "+strings.Join(grant, ", ")+" ON "+pattern(database)+".* TO "+account(login))
+		statements = append(statements, "GRANT "+strings.Join(grant, ", ")+" ON "+pattern(database)+".* TO "+
+			account(login))
 	}
 	return statements
 }
@@ -198,7 +208,8 @@ func mysqlDifferences(database, login string, ask, has []string) (statements []s
 // definers are queries for objects that run with the rights of their creator, and would not run without that user.
 var definers = []string{
 	"SELECT CONCAT('view ', TABLE_SCHEMA, '.', TABLE_NAME) FROM INFORMATION_SCHEMA.VIEWS WHERE DEFINER = ?",
-	"SELECT CONCAT(LOWER(ROUTINE_TYPE), ' ', ROUTINE_SCHEMA, '.', ROUTINE_NAME) FROM INFORMATION_SCHEMA.ROUTINES WHERE DEFINER = ?",
+	"SELECT CONCAT(LOWER(ROUTINE_TYPE), ' ', ROUTINE_SCHEMA, '.', ROUTINE_NAME) FROM INFORMATION_SCHEMA.ROUTINES " +
+		"WHERE DEFINER = ?",
 	"SELECT CONCAT('trigger ', TRIGGER_SCHEMA, '.', TRIGGER_NAME) FROM INFORMATION_SCHEMA.TRIGGERS WHERE DEFINER = ?",
 	"SELECT CONCAT('event ', EVENT_SCHEMA, '.', EVENT_NAME) FROM INFORMATION_SCHEMA.EVENTS WHERE DEFINER = ?",
 }
@@ -226,28 +237,34 @@ func (m *mysqlServer) drop(ctx context.Context, login string) error {
 	if err := m.exec(ctx, "ALTER USER "+account(login)+" ACCOUNT LOCK"); err != nil {
 		return err
 	}
-	connections, err := m.texts(ctx, "look for the user's connections", "SELECT ID FROM INFORMATION_SCHEMA.PROCESSLIST WHERE USER = ? LIMIT "+strconv.Itoa(pageSize), login)
+	connections, err := m.texts(ctx, "look for the user's connections",
+		"SELECT ID FROM INFORMATION_SCHEMA.PROCESSLIST WHERE USER = ? LIMIT "+strconv.Itoa(pageSize), login)
 	if err != nil {
 		return err
 	}
 	for _, id := range connections {
-		if err := m.exec(ctx, "CALL mysql.rds_kill("+id+")"); err != nil && !hasCode(err, strconv.Itoa(myNoSuchThread)) {
+		if err := m.exec(ctx, "CALL mysql.rds_kill("+id+")"); err != nil &&
+			!hasCode(err, strconv.Itoa(myNoSuchThread)) {
 			return err
 		}
 	}
 	if len(connections) > 0 {
-		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending connections of the user: %d were asked to end", len(connections))
+		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending connections of the user: %d "+
+			"were asked to end", len(connections))
 	}
 	var named []string
 	for _, query := range definers {
-		more, err := m.texts(ctx, "look for what runs as the user", query+" LIMIT "+strconv.Itoa(mostNamed+1), login+"@%")
+		more, err := m.texts(ctx, "look for what runs as the user", query+" LIMIT "+strconv.Itoa(mostNamed+1),
+			login+"@%")
 		if err != nil {
 			return err
 		}
 		named = append(named, more...)
 	}
 	if len(named) > 0 {
-		return engine.Blocked(v1alpha1.ReasonUserInUse, "nobody can sign in as %s any more, and it cannot be dropped yet, because things in the database run as it: %s. Create them again as another user, or set deletionPolicy: Retain to leave the user in the database",
+		return engine.Blocked(v1alpha1.ReasonUserInUse, "nobody can sign in as %s any more, and it cannot be dropped "+
+			"yet, because things in the database run as it: %s. Create them again as another user, or set "+
+			"deletionPolicy: Retain to leave the user in the database",
 			login, firstOf(named))
 	}
 	return m.exec(ctx, "DROP USER "+account(login))

@@ -64,7 +64,9 @@ func (a Account) ours(mark string) bool {
 func (a Account) refuse(name, mark string) error {
 	if of, rest, ok := strings.Cut(mark, authenticationField); ok && of == a.Mark {
 		other, _, _ := strings.Cut(rest, " ")
-		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that an object of this name has left, with authentication: %s instead of %s, and nothing was changed; drop it as the master user, or delete this object and request one with that authentication, or of another name",
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that an object of this name "+
+			"has left, with authentication: %s instead of %s, and nothing was changed; drop it as the master user, "+
+			"or delete this object and request one with that authentication, or of another name",
 			name, other, a.authentication())
 	}
 	return notOurs(name)

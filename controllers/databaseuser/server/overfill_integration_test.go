@@ -56,17 +56,22 @@ func TestCommentsAndNamesThatFillADatabaseTakeNoMemory(t *testing.T) {
 	w := newWorld(t, postgres)
 	a := w.account("app", v1alpha1.AccessRead)
 	master := w.target
-	w.must(master, `DO $$ BEGIN FOR n IN 1..2500 LOOP EXECUTE format('CREATE TABLE %I (n int)', 'many' || n); END LOOP; END $$`)
+	w.must(
+		master,
+		`DO $$ BEGIN FOR n IN 1..2500 LOOP EXECUTE format('CREATE TABLE %I (n int)', 'many' || n); END LOOP; END $$`)
 	var done []string
 	s, ctx := w.master(), t.Context()
 	w.sparing("Ensure", func() (err error) { done, err = s.Ensure(ctx, a); return err })
 	w.must(master,
-		`DO $$ BEGIN EXECUTE format('COMMENT ON ROLE "`+a.Logins()[1]+`" IS %L', '`+a.comment()+` ' || repeat('x', 20000000)); END $$`,
-		`CREATE ROLE impostor`, `DO $$ BEGIN EXECUTE format('COMMENT ON ROLE impostor IS %L', '`+markPrefix+`x/y' || repeat('x', 20000000) || ' access=Read'); END $$`)
+		`DO $$ BEGIN EXECUTE format('COMMENT ON ROLE "`+a.Logins()[1]+`" IS %L', '`+a.comment()+
+			` ' || repeat('x', 20000000)); END $$`,
+		`CREATE ROLE impostor`, `DO $$ BEGIN EXECUTE format('COMMENT ON ROLE impostor IS %L', '`+markPrefix+
+			`x/y' || repeat('x', 20000000) || ' access=Read'); END $$`)
 	if len(done) > mostListed+4 || len(done) < mostListed {
 		t.Errorf("%d things are reported as done", len(done))
 	}
-	if n := w.count(master, `SELECT count(*) FROM pg_class WHERE relname ~ '^many' AND has_table_privilege('`+a.Name+`', oid, 'SELECT')`); n != 2500 {
+	if n := w.count(master, `SELECT count(*) FROM pg_class WHERE relname ~ '^many' AND has_table_privilege('`+a.Name+
+		`', oid, 'SELECT')`); n != 2500 {
 		t.Errorf("it may read %d of 2500 tables", n)
 	}
 	if done, err := s.Ensure(ctx, a); len(done) > 0 || err != nil {
@@ -95,7 +100,8 @@ func TestAnAnswerThatIsTooLargeEndsTheConnection(t *testing.T) {
 			var err error
 			bytes := allocated(func() { err = ask() })
 			wait, ok := engine.AsWait(err)
-			if !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused || !strings.Contains(err.Error(), errTooMuch.Error()) || bytes > 4*few {
+			if !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused ||
+				!strings.Contains(err.Error(), errTooMuch.Error()) || bytes > 4*few {
 				w.t.Errorf("%s: %d kB of memory, %v", question, bytes>>10, err)
 			}
 			if _, err := w.dialer.Connect(w.t.Context(), w.target); err != nil {
@@ -156,12 +162,15 @@ func TestWhatAServerSaysIsCut(t *testing.T) {
 func TestThereIsAnEndToAccountsInADatabase(t *testing.T) {
 	w := newWorld(t, postgres)
 	each := func(statement string) string {
-		return fmt.Sprintf("DO $$ BEGIN FOR n IN 1..%d LOOP EXECUTE format('%s', 'portico_of_%s_' || n); END LOOP; END $$", mostAccounts+1, statement, w.target.Database)
+		return fmt.Sprintf("DO $$ BEGIN FOR n IN 1..%d LOOP EXECUTE format('%s', 'portico_of_%s_' || n); END "+
+			"LOOP; END $$", mostAccounts+1, statement, w.target.Database)
 	}
-	w.must(w.target, each("CREATE ROLE %1$I NOLOGIN"), each("GRANT %1$I TO CURRENT_USER"), each("COMMENT ON ROLE %1$I IS ''"+markPrefix+"a/b authentication=Password access=Read''"))
+	w.must(w.target, each("CREATE ROLE %1$I NOLOGIN"), each("GRANT %1$I TO CURRENT_USER"),
+		each("COMMENT ON ROLE %1$I IS ''"+markPrefix+"a/b authentication=Password access=Read''"))
 	defer w.must(w.target, each("DROP ROLE %1$I"))
 	_, err := w.master().Ensure(t.Context(), w.account("one-more", v1alpha1.AccessRead))
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused || !strings.Contains(err.Error(), "500 users") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused ||
+		!strings.Contains(err.Error(), "500 users") {
 		t.Error(err)
 	}
 }

@@ -37,7 +37,8 @@ func scramWith(secret Password, salt []byte, iterations int) (string, error) {
 	}
 	client := sha256.Sum256(mac(salted, "Client Key"))
 	encode := base64.StdEncoding.EncodeToString
-	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", iterations, encode(salt), encode(client[:]), encode(mac(salted, "Server Key"))), nil
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", iterations, encode(salt), encode(client[:]),
+		encode(mac(salted, "Server Key"))), nil
 }
 
 func mac(key []byte, text string) []byte {

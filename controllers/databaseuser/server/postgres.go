@@ -80,7 +80,8 @@ func tooMuch(err error) error {
 }
 
 func noDatabase(name string) error {
-	return engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance has no database %q; make it as the master user, or set dbName of a new RDSInstance", name)
+	return engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance has no database %q; make it as the master user, "+
+		"or set dbName of a new RDSInstance", name)
 }
 
 // postgresConfig uses nothing from the environment, and does not retry without TLS. Names are resolved only in the
@@ -95,7 +96,8 @@ func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
 	config.TLSConfig, config.Fallbacks, config.ConnectTimeout = verify, nil, 2*dialTimeout
 	config.RuntimeParams = map[string]string{
 		"application_name": applicationName, "search_path": "pg_catalog", "standard_conforming_strings": "on",
-		"statement_timeout": strconv.Itoa(int(statementTimeout.Milliseconds())), "lock_timeout": strconv.Itoa(int(lockTimeout.Milliseconds())),
+		"statement_timeout": strconv.Itoa(int(statementTimeout.Milliseconds())),
+		"lock_timeout":      strconv.Itoa(int(lockTimeout.Milliseconds())),
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
@@ -167,7 +169,8 @@ func (p *postgresServer) SetPassword(ctx context.Context, a Account, login strin
 		return err
 	}
 	return p.insist(ctx, []string{login}, func() error {
-		return p.secretly(ctx, "set the password of "+login, "ALTER ROLE "+identifier(login)+" LOGIN PASSWORD "+literal(verifier))
+		return p.secretly(ctx, "set the password of "+login, "ALTER ROLE "+identifier(login)+" LOGIN PASSWORD "+
+			literal(verifier))
 	})
 }
 
@@ -182,7 +185,9 @@ func (p *postgresServer) EndPassword(ctx context.Context, a Account, login strin
 	if err := p.own(ctx, a); err != nil {
 		return err
 	}
-	return p.insist(ctx, []string{login}, func() error { return p.exec(ctx, "ALTER ROLE "+identifier(login)+" NOLOGIN PASSWORD NULL") })
+	return p.insist(ctx, []string{login}, func() error {
+		return p.exec(ctx, "ALTER ROLE "+identifier(login)+" NOLOGIN PASSWORD NULL")
+	})
 }
 
 // own returns an error if one of the account's roles exists and is not ours.

@@ -100,7 +100,9 @@ func (p *postgresServer) dropRoles(ctx context.Context, roles []string) error {
 	for _, name := range roles {
 		_, err := p.send(ctx, "DROP ROLE "+identifier(name))
 		if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && refusal.Code == pgDependent {
-			return engine.Blocked(v1alpha1.ReasonUserInUse, "%s cannot be dropped yet: %s. Give that to another user as the master user, or set deletionPolicy: Retain to leave the user in the database", name, quoted(refusal.Detail))
+			return engine.Blocked(v1alpha1.ReasonUserInUse, "%s cannot be dropped yet: %s. Give that to another user "+
+				"as the master user, or set deletionPolicy: Retain to leave the user in the database", name,
+				quoted(refusal.Detail))
 		}
 		if err != nil {
 			return p.failed("DROP ROLE "+name, err)

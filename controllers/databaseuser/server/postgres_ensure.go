@@ -107,7 +107,8 @@ func (p *postgresServer) ensureRoles(ctx context.Context, a Account) (done []str
 // explainIAM explains the error of a server that does not support IAM tokens.
 func explainIAM(err error, a Account) error {
 	if a.IAM && hasCode(err, pgUndefinedObject) {
-		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database has no role %s, so that nobody can sign in by IAM: make it in RDS, or request a user with a password", iamRole)
+		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database has no role %s, so that nobody can sign "+
+			"in by IAM: make it in RDS, or request a user with a password", iamRole)
 	}
 	return err
 }
@@ -165,7 +166,9 @@ func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account
 		return nil
 	})
 	if len(all) > mostAccounts {
-		return nil, engine.Blocked(v1alpha1.ReasonDatabaseRefused, "the instance has more than %d users that Portico keeps in this database, which is the most; delete DatabaseUsers, or request another RDSInstance", mostAccounts)
+		return nil, engine.Blocked(v1alpha1.ReasonDatabaseRefused, "the instance has more than %d users that Portico "+
+			"keeps in this database, which is the most; delete DatabaseUsers, or request another RDSInstance",
+			mostAccounts)
 	}
 	return all, p.failed("look for other users", err)
 }

@@ -11,7 +11,8 @@ import (
 // a member of it, and it is a member of nothing.
 const (
 	leftRole = "portico_left"
-	leftMark = "portico.dev/left: what DatabaseUsers have left. Look at it before you give it to somebody: it may act with its owner's rights"
+	leftMark = "portico.dev/left: what DatabaseUsers have left. Look at it before you give it to somebody: it may " +
+		"act with its owner's rights"
 )
 
 // ensureLeft creates the role, and makes the master user a member of it.
@@ -25,7 +26,8 @@ func (p *postgresServer) ensureLeft(ctx context.Context) error {
 		return notOurs(leftRole)
 	}
 	if !there {
-		return p.exec(ctx, "CREATE ROLE "+leftRole+" NOLOGIN", "COMMENT ON ROLE "+leftRole+" IS "+literal(leftMark), "GRANT "+leftRole+" TO CURRENT_USER")
+		return p.exec(ctx, "CREATE ROLE "+leftRole+" NOLOGIN", "COMMENT ON ROLE "+leftRole+" IS "+literal(leftMark),
+			"GRANT "+leftRole+" TO CURRENT_USER")
 	}
 	var member bool
 	if err := p.one(ctx, "SELECT pg_has_role($1, 'USAGE')", leftRole).Scan(&member); err != nil || member {

@@ -48,10 +48,12 @@ func differences(all []right) (statements []string) {
 			prefix = "ALTER DEFAULT PRIVILEGES FOR ROLE " + identifier(r.maker) + " "
 		}
 		if len(revoke) > 0 {
-			statements = append(statements, prefix+"REVOKE "+strings.Join(revoke, ", ")+" ON "+r.on+" FROM "+identifier(r.who))
+			statements = append(statements, prefix+"REVOKE "+strings.Join(revoke, ", ")+" ON "+r.on+" FROM "+
+				identifier(r.who))
 		}
 		if len(grant) > 0 {
-			statements = append(statements, prefix+"GRANT "+strings.Join(grant, ", ")+" ON "+r.on+" TO "+identifier(r.who))
+			statements = append(statements, prefix+"GRANT "+strings.Join(grant, ", ")+" ON "+r.on+" TO "+
+				identifier(r.who))
 		}
 	}
 	return statements
@@ -121,7 +123,10 @@ func (p *postgresServer) present(ctx context.Context, a Account, after place) (a
 	var has []string
 	_, err = pgx.ForEachRow(rows, []any{&last.sort, &last.name, &has}, func() error {
 		word, _, _ := strings.Cut(last.sort, " ")
-		all = append(all, right{who: a.Name, on: word + " " + last.name, has: slices.Clone(has), ask: objectRights[last.sort][a.Access]})
+		all = append(all, right{
+			who: a.Name, on: word + " " + last.name, has: slices.Clone(has),
+			ask: objectRights[last.sort][a.Access],
+		})
 		return nil
 	})
 	return all, last, p.failed("look at the user's rights", err)
@@ -129,13 +134,18 @@ func (p *postgresServer) present(ctx context.Context, a Account, after place) (a
 
 // later are the kinds of objects to which rights can be granted before they exist, with their letters in
 // pg_default_acl.
-var later = []struct{ letter, sort, plural string }{{"n", "SCHEMA of another account", "SCHEMAS"}, {"r", "TABLE", "TABLES"}, {"S", "SEQUENCE", "SEQUENCES"}}
+var later = []struct{ letter, sort, plural string }{
+	{"n", "SCHEMA of another account", "SCHEMAS"},
+	{"r", "TABLE", "TABLES"},
+	{"S", "SEQUENCE", "SEQUENCES"},
+}
 
 func (p *postgresServer) defaults(ctx context.Context, a Account, makers []string) (all []right, err error) {
 	for _, maker := range makers {
 		for _, of := range later {
 			r := right{who: a.Name, on: of.plural, maker: maker, ask: objectRights[of.sort][a.Access]}
-			err := p.one(ctx, `SELECT ARRAY(SELECT DISTINCT x.privilege_type::text FROM pg_default_acl d, aclexplode(d.defaclacl) x
+			err := p.one(
+				ctx, `SELECT ARRAY(SELECT DISTINCT x.privilege_type::text FROM pg_default_acl d, aclexplode(d.defaclacl) x
 				WHERE d.defaclrole = (SELECT oid FROM pg_roles WHERE rolname = $1) AND d.defaclnamespace = 0 AND d.defaclobjtype = $2::"char"
 				AND x.grantee = (SELECT oid FROM pg_roles WHERE rolname = $3))`, maker, of.letter, a.Name).Scan(&r.has)
 			if err != nil {

@@ -32,7 +32,8 @@ func (p *postgresServer) turn(ctx context.Context) (done func(), err error) {
 	case taken <- struct{}{}:
 		return func() { <-taken }, nil
 	case <-ctx.Done():
-		return nil, engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "other users of the same database are being worked on, and their turn has not ended yet")
+		return nil, engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry,
+			"other users of the same database are being worked on, and their turn has not ended yet")
 	}
 }
 
@@ -109,7 +110,8 @@ func (p *postgresServer) alone(ctx context.Context, a Account, work func() error
 	if err := p.own(ctx, a); err != nil {
 		return err
 	}
-	open, err := p.texts(ctx, "look who can sign in", "SELECT rolname::text FROM pg_roles WHERE rolcanlogin AND rolname = ANY($1)", a.Logins())
+	open, err := p.texts(ctx, "look who can sign in", "SELECT rolname::text FROM pg_roles WHERE rolcanlogin AND "+
+		"rolname = ANY($1)", a.Logins())
 	if err != nil {
 		return err
 	}
@@ -146,12 +148,14 @@ func (p *postgresServer) alone(ctx context.Context, a Account, work func() error
 // between two of our statements would be dropped.
 func (p *postgresServer) endConnections(ctx context.Context, roles []string) error {
 	var ended, connected int
-	err := p.one(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&ended)
+	err := p.one(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`,
+		roles).Scan(&ended)
 	if err == nil && ended > 0 {
 		err = p.one(ctx, `SELECT count(*) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&connected)
 	}
 	if err == nil && connected > 0 {
-		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending %d connections of the user", connected)
+		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending %d connections of the user",
+			connected)
 	}
 	return p.failed("end the user's connections", err)
 }

@@ -110,7 +110,9 @@ func (d Dialer) SignIn(ctx context.Context, t Target) error {
 
 // notOurs returns the error for a user without our mark, which is never changed.
 func notOurs(name string) error {
-	return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that Portico did not make for this object, and nothing was changed; drop or rename it as the master user, or delete this object and request one of another name", name)
+	return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the database has a user %s that Portico did not make for "+
+		"this object, and nothing was changed; drop or rename it as the master user, or delete this object and "+
+		"request one of another name", name)
 }
 
 // refusedError is the error of a statement that the server refused. Its text quotes the statement and the server's
@@ -136,5 +138,6 @@ func hasCode(err error, code string) bool {
 
 // secretError returns the error of a statement with a password, without the server's text, which may quote it.
 func secretError(what, code string) error {
-	return fmt.Errorf("%s: the database refused it with the error %s; its text is not shown, because it may quote the password", what, code)
+	return fmt.Errorf("%s: the database refused it with the error %s; its text is not shown, because it may quote "+
+		"the password", what, code)
 }

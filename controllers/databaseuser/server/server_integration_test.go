@@ -62,7 +62,8 @@ func TestAnAccountHasItsRightsAndNoOthers(t *testing.T) {
 					continue
 				}
 				err := w.run(user, row.statement)
-				if may := slices.Contains(row.may, access); may && err != nil || !may && !denied(err) && !strings.Contains(row.statement, "own") {
+				if may := slices.Contains(row.may, access); may && err != nil ||
+					!may && !denied(err) && !strings.Contains(row.statement, "own") {
 					t.Errorf("%s with %s: %v", row.statement, access, err)
 				} else if !may && err == nil {
 					t.Errorf("%s with %s: it is done", row.statement, access)
@@ -293,9 +294,11 @@ func TestSomebodyElsesUserIsNotTouched(t *testing.T) {
 		}
 		_, err := s.Ensure(t.Context(), a)
 		for name, err := range map[string]error{
-			"ensure": err, "password": s.SetPassword(t.Context(), a, login, "Aa-2345678"), "end": s.EndPassword(t.Context(), a, login),
+			"ensure": err, "password": s.SetPassword(t.Context(), a, login, "Aa-2345678"),
+			"end": s.EndPassword(t.Context(), a, login),
 		} {
-			if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonAlreadyExists || !strings.Contains(err.Error(), login) {
+			if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonAlreadyExists ||
+				!strings.Contains(err.Error(), login) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -315,9 +318,11 @@ func TestWhatWasBegunIsFinished(t *testing.T) {
 		a := w.account("app", v1alpha1.AccessReadWrite)
 		w.must(w.target, "CREATE TABLE made (id int)")
 		app := w.user(a)
-		begun := []string{"DROP USER " + a.Logins()[1], "REVOKE INSERT ON `" + strings.ReplaceAll(w.target.Database, "_", `\_`) + "`.* FROM " + app.Username}
+		begun := []string{"DROP USER " + a.Logins()[1], "REVOKE INSERT ON `" +
+			strings.ReplaceAll(w.target.Database, "_", `\_`) + "`.* FROM " + app.Username}
 		if w.target.Engine == postgres {
-			begun = []string{"DROP ROLE " + a.Logins()[1], "REVOKE INSERT ON ALL TABLES IN SCHEMA public FROM " + a.Name, "COMMENT ON ROLE " + app.Username + " IS '" + a.mark() + "'"}
+			begun = []string{"DROP ROLE " + a.Logins()[1], "REVOKE INSERT ON ALL TABLES IN SCHEMA public FROM " +
+				a.Name, "COMMENT ON ROLE " + app.Username + " IS '" + a.mark() + "'"}
 		}
 		w.must(w.target, begun...)
 		if _, err := w.master().Ensure(t.Context(), a); err != nil {
@@ -399,7 +404,8 @@ func TestTheOtherAuthenticationIsRefused(t *testing.T) {
 			w.must(w.target, "DROP ROLE "+gone)
 		}
 		_, err := w.master().Ensure(t.Context(), again)
-		if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonAlreadyExists || !strings.Contains(err.Error(), "authentication: Password instead of IAM") {
+		if wait, ok := engine.AsWait(err); !ok || wait.Reason != v1alpha1.ReasonAlreadyExists ||
+			!strings.Contains(err.Error(), "authentication: Password instead of IAM") {
 			t.Errorf("without %q: %v", gone, err)
 		}
 		if gone == "" {

@@ -79,14 +79,18 @@ func newWorld(t *testing.T, engineName string) *world {
 		t.Fatal(err)
 	}
 	return &world{t, s, Dialer{CAFile: s.CAFile, Loopback: true}, Target{
-		Engine: engineName, Host: databases.Host, Port: int32(s.Port), Database: name, Username: masterName, Password: masterPassword,
+		Engine: engineName, Host: databases.Host, Port: int32(s.Port), Database: name, Username: masterName,
+		Password: masterPassword,
 	}}
 }
 
 // account returns an account of this database for an object with this name.
 func (w *world) account(name string, access v1alpha1.BindingAccess) Account {
 	name = w.target.Database + "-" + name
-	return Account{Name: Name(w.target.Engine, "payments", name), Mark: Mark("payments", name), Access: access, Known: true}
+	return Account{
+		Name: Name(w.target.Engine, "payments", name), Mark: Mark("payments", name), Access: access,
+		Known: true,
+	}
 }
 
 func (w *world) master() Server {
@@ -128,7 +132,8 @@ func (w *world) signIn(s Server, a Account, login string) Target {
 func (w *world) open(t Target) *sql.DB {
 	w.t.Helper()
 	db, err := databases.Open(databases.Login{
-		Engine: t.Engine, Host: t.Host, Port: int(t.Port), Database: t.Database, Username: t.Username, Password: string(t.Password), CAFile: w.dialer.CAFile,
+		Engine: t.Engine, Host: t.Host, Port: int(t.Port), Database: t.Database, Username: t.Username,
+		Password: string(t.Password), CAFile: w.dialer.CAFile,
 	})
 	if err != nil {
 		w.t.Fatal(err)

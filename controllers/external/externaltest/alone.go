@@ -33,7 +33,9 @@ func (r *refusing[T, S]) refuse(actions []external.Action) []external.Action {
 			actions[n].Parts = func() []external.Action { return r.refuse(a.Parts()) }
 		}
 		if slices.Contains(pathsOf(a), r.path) {
-			actions[n].Do = func(context.Context) error { return engine.Blocked(v1alpha1.ReasonInvalidSpec, "AWS does not take it") }
+			actions[n].Do = func(context.Context) error {
+				return engine.Blocked(v1alpha1.ReasonInvalidSpec, "AWS does not take it")
+			}
 		}
 	}
 	return actions
@@ -74,7 +76,9 @@ func (l laws[T, S]) settingsStandAlone(t *testing.T) {
 func (l laws[T, S]) together(a, b []string) bool {
 	for _, x := range a {
 		for _, y := range b {
-			if x == y || slices.ContainsFunc(l.Together, func(paths []string) bool { return slices.Contains(paths, x) && slices.Contains(paths, y) }) {
+			if x == y || slices.ContainsFunc(l.Together, func(paths []string) bool {
+				return slices.Contains(paths, x) && slices.Contains(paths, y)
+			}) {
 				return true
 			}
 		}
@@ -97,7 +101,9 @@ func (l laws[T, S]) refusesOne(t *testing.T, refused, spoiled string, about map[
 			t.Errorf("%s is refused, and %s is not put right for it", path, left)
 		}
 	}
-	if len(about[spoiled]) > 0 && !slices.ContainsFunc(notes, func(note string) bool { return strings.HasPrefix(note, v1alpha1.ReasonRepaired) }) {
+	if len(about[spoiled]) > 0 && !slices.ContainsFunc(notes, func(note string) bool {
+		return strings.HasPrefix(note, v1alpha1.ReasonRepaired)
+	}) {
 		t.Errorf("%s is refused, and %s was repaired: the events are %q", path, spoiled, notes)
 	}
 	_, status := l.Object.AWS()

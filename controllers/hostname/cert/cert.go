@@ -23,14 +23,18 @@ import (
 
 // API is the part of the ACM client that is used.
 type API interface {
-	RequestCertificate(context.Context, *acm.RequestCertificateInput, ...func(*acm.Options)) (*acm.RequestCertificateOutput, error)
-	DescribeCertificate(context.Context, *acm.DescribeCertificateInput, ...func(*acm.Options)) (*acm.DescribeCertificateOutput, error)
-	DeleteCertificate(context.Context, *acm.DeleteCertificateInput, ...func(*acm.Options)) (*acm.DeleteCertificateOutput, error)
+	RequestCertificate(context.Context, *acm.RequestCertificateInput, ...func(*acm.Options)) (
+		*acm.RequestCertificateOutput, error)
+	DescribeCertificate(context.Context, *acm.DescribeCertificateInput, ...func(*acm.Options)) (
+		*acm.DescribeCertificateOutput, error)
+	DeleteCertificate(context.Context, *acm.DeleteCertificateInput, ...func(*acm.Options)) (
+		*acm.DeleteCertificateOutput, error)
 }
 
 // TagAPI finds resources by their tags.
 type TagAPI interface {
-	GetResources(context.Context, *resourcegroupstaggingapi.GetResourcesInput, ...func(*resourcegroupstaggingapi.Options)) (*resourcegroupstaggingapi.GetResourcesOutput, error)
+	GetResources(context.Context, *resourcegroupstaggingapi.GetResourcesInput,
+		...func(*resourcegroupstaggingapi.Options)) (*resourcegroupstaggingapi.GetResourcesOutput, error)
 }
 
 // TokenLife is how long a request with the same token returns the same certificate; ACM documents an hour.
@@ -67,7 +71,8 @@ func (c Certificate) Failed() bool {
 
 // Over reports whether the certificate was issued once and is no longer valid.
 func (c Certificate) Over() bool {
-	return c.Status == types.CertificateStatusExpired || c.Status == types.CertificateStatusRevoked || c.Status == types.CertificateStatusInactive
+	return c.Status == types.CertificateStatusExpired || c.Status == types.CertificateStatusRevoked ||
+		c.Status == types.CertificateStatusInactive
 }
 
 // Token returns the idempotency token of an attempt: ACM treats requests with the same token as one, for TokenLife.
@@ -77,7 +82,9 @@ func Token(uid string, attempt int32) string {
 }
 
 // Request requests a certificate, or returns the one requested earlier with the same token.
-func (c Certificates) Request(ctx context.Context, name dnsname.Name, token string, tags map[string]string) (string, error) {
+func (c Certificates) Request(ctx context.Context, name dnsname.Name, token string, tags map[string]string) (
+	string, error,
+) {
 	in := &acm.RequestCertificateInput{
 		DomainName: aws.String(name.String()), ValidationMethod: types.ValidationMethodDns, IdempotencyToken: &token,
 		Tags: cloud.TagList(tags, func(key, value *string) types.Tag { return types.Tag{Key: key, Value: value} }),
@@ -99,10 +106,16 @@ func (c Certificates) Describe(ctx context.Context, arn string) (*Certificate, e
 		return nil, err
 	}
 	d := out.Certificate
-	seen := &Certificate{ARN: arn, Status: d.Status, Reason: string(d.FailureReason), InUse: len(d.InUseBy) > 0, NotBefore: d.NotBefore, NotAfter: d.NotAfter}
+	seen := &Certificate{
+		ARN: arn, Status: d.Status, Reason: string(d.FailureReason), InUse: len(d.InUseBy) > 0,
+		NotBefore: d.NotBefore, NotAfter: d.NotAfter,
+	}
 	for _, o := range d.DomainValidationOptions {
 		if r := o.ResourceRecord; r != nil {
-			seen.Record = Record{Name: dnsname.Canonical(aws.ToString(r.Name)), Value: dnsname.Canonical(aws.ToString(r.Value))}
+			seen.Record = Record{
+				Name:  dnsname.Canonical(aws.ToString(r.Name)),
+				Value: dnsname.Canonical(aws.ToString(r.Value)),
+			}
 		}
 	}
 	if d.RenewalSummary != nil {

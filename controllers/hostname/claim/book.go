@@ -123,10 +123,13 @@ func (r *Registry) look(ctx context.Context, want v1alpha1.DomainClaimSpec) (v v
 
 // indexed returns the cached claims that overlap want, except those that have an entry in the book or are released. The
 // result points into the cache: do not modify it.
-func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (all []*v1alpha1.DomainClaim, err error) {
+func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (
+	all []*v1alpha1.DomainClaim, err error,
+) {
 	for _, term := range overlapTerms(want.Visibility, want.Hostname) {
 		found := &v1alpha1.DomainClaimList{}
-		if err := r.Client.List(ctx, found, client.MatchingFields{Index: term}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := r.Client.List(ctx, found, client.MatchingFields{Index: term},
+			client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("find the DomainClaims that %s overlaps: %w", want.Hostname, err)
 		}
 		for i := range found.Items {
@@ -140,7 +143,9 @@ func (r *Registry) indexed(ctx context.Context, want v1alpha1.DomainClaimSpec) (
 
 // firstClash returns the first claim that overlaps want, by name, and why want conflicts with it. It checks the book,
 // then found.
-func (r *Registry) firstClash(want v1alpha1.DomainClaimSpec, own func(*entry) bool, found []*v1alpha1.DomainClaim) (string, *entry, error) {
+func (r *Registry) firstClash(want v1alpha1.DomainClaimSpec, own func(*entry) bool, found []*v1alpha1.DomainClaim) (
+	string, *entry, error,
+) {
 	for _, name := range slices.Sorted(maps.Keys(r.book.entries)) {
 		e := r.book.entries[name]
 		if own(e) {
@@ -160,7 +165,9 @@ func (r *Registry) firstClash(want v1alpha1.DomainClaimSpec, own func(*entry) bo
 
 // claims returns all claims except those for which without returns true; e is the claim's entry in the book, nil for
 // one that only the cache has. The caller holds r.mu.
-func (r *Registry) claims(ctx context.Context, without func(name string, e *entry) bool) ([]v1alpha1.DomainClaimSpec, error) {
+func (r *Registry) claims(ctx context.Context, without func(name string, e *entry) bool) (
+	[]v1alpha1.DomainClaimSpec, error,
+) {
 	list := &v1alpha1.DomainClaimList{}
 	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the DomainClaims in the cache: %w", err)
@@ -168,7 +175,8 @@ func (r *Registry) claims(ctx context.Context, without func(name string, e *entr
 	r.prune(list)
 	all := make([]v1alpha1.DomainClaimSpec, 0, len(list.Items)+len(r.book.entries))
 	for i := range list.Items {
-		if one := &list.Items[i]; r.book.entries[one.Name] == nil && !r.book.released[idOf(one)] && !without(one.Name, nil) {
+		if one := &list.Items[i]; r.book.entries[one.Name] == nil && !r.book.released[idOf(one)] &&
+			!without(one.Name, nil) {
 			all = append(all, one.Spec)
 		}
 	}
@@ -192,7 +200,8 @@ func (r *Registry) prune(cached *v1alpha1.DomainClaimList) {
 		e := r.book.entries[one.Name]
 		switch {
 		case e == nil || e.growing || r.book.released[idOf(one)]:
-		case e.announced && e.spec.Holder.UID == one.Spec.Holder.UID, e.uid == one.UID && one.Generation >= e.generation:
+		case e.announced && e.spec.Holder.UID == one.Spec.Holder.UID, e.uid == one.UID &&
+			one.Generation >= e.generation:
 			delete(r.book.entries, one.Name)
 		}
 	}
@@ -201,10 +210,13 @@ func (r *Registry) prune(cached *v1alpha1.DomainClaimList) {
 
 // reserve writes want into the book; errOutrun if an overlapping claim or another relevant change came after old was
 // read.
-func (r *Registry) reserve(ctx context.Context, epoch int, old view, name string, request Request, want v1alpha1.DomainClaimSpec) (*entry, error) {
+func (r *Registry) reserve(ctx context.Context, epoch int, old view, name string, request Request,
+	want v1alpha1.DomainClaimSpec,
+) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.book.ledger == nil || r.book.epoch != epoch || r.book.removals != old.removals || r.book.removing[want.Gateway] > 0 {
+	if r.book.ledger == nil || r.book.epoch != epoch || r.book.removals != old.removals ||
+		r.book.removing[want.Gateway] > 0 {
 		return nil, errOutrun
 	}
 	now, err := r.look(ctx, want)
@@ -218,7 +230,9 @@ func (r *Registry) reserve(ctx context.Context, epoch int, old view, name string
 	if err := request.checkQuota(now.claims); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(r.book.entries, func(_ string, e *entry) bool { return e.announced && e.spec.Holder.UID == want.Holder.UID })
+	maps.DeleteFunc(r.book.entries, func(_ string, e *entry) bool {
+		return e.announced && e.spec.Holder.UID == want.Holder.UID
+	})
 	reserved := &entry{spec: want, announced: true, underWay: true}
 	r.book.entries[name] = reserved
 	return reserved, nil

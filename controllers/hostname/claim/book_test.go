@@ -40,9 +40,12 @@ func TestTheIndexFindsWhatOverlaps(t *testing.T) {
 		va, vb := visibility.Draw(t, "visibility a"), visibility.Draw(t, "visibility b")
 		_, _, overlap := overlapping(a, b)
 		values := IndexValues(&v1alpha1.DomainClaim{Spec: v1alpha1.DomainClaimSpec{Hostname: a, Visibility: va}})
-		found := slices.ContainsFunc(overlapTerms(vb, b), func(term string) bool { return slices.Contains(values, term) })
+		found := slices.ContainsFunc(overlapTerms(vb, b), func(term string) bool {
+			return slices.Contains(values, term)
+		})
 		if want := overlap && va == vb; found != want {
-			t.Fatalf("%s (%s) and %s (%s): found %v, want %v; %q and %q", a, va, b, vb, found, want, values, overlapTerms(vb, b))
+			t.Fatalf("%s (%s) and %s (%s): found %v, want %v; %q and %q", a, va, b, vb, found, want, values,
+				overlapTerms(vb, b))
 		}
 	})
 }
@@ -99,7 +102,8 @@ func (l *lagging) List(ctx context.Context, list client.ObjectList, o ...client.
 	options.ApplyOptions(o)
 	for i := range all.Items {
 		if options.FieldSelector != nil {
-			if term, exact := options.FieldSelector.RequiresExactMatch(Index); !exact || !slices.Contains(IndexValues(&all.Items[i]), term) {
+			if term, exact := options.FieldSelector.RequiresExactMatch(Index); !exact ||
+				!slices.Contains(IndexValues(&all.Items[i]), term) {
 				continue
 			}
 		}
@@ -154,13 +158,19 @@ func takeAndRelease(t *testing.T, random *rand.Rand) {
 	})
 	var operators []*Registry
 	for range 3 {
-		operators = append(operators, &Registry{Client: &lagging{WithWatch: c, fresh: func() bool { return draw(3) == 0 }}, APIReader: c, Namespace: "portico-system"})
+		operators = append(operators,
+			&Registry{
+				Client: &lagging{WithWatch: c, fresh: func() bool { return draw(3) == 0 }}, APIReader: c,
+				Namespace: "portico-system",
+			})
 	}
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
 			w := randomRequest(t, i, draw)
-			holder := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Holder.Namespace, Name: w.Holder.Name}}
+			holder := &v1alpha1.GatewayHostnameRequest{
+				ObjectMeta: metav1.ObjectMeta{Namespace: w.Holder.Namespace, Name: w.Holder.Name},
+			}
 			if err := c.Create(t.Context(), holder); err != nil {
 				t.Error(err)
 			}
@@ -203,7 +213,8 @@ func checkApart(t *testing.T, c client.Client) {
 	for _, a := range list.Items {
 		for _, b := range list.Items {
 			if a.Name != b.Name && refuseOverlap(a.Spec, b.Spec, "") != nil {
-				t.Errorf("%s of %s and %s of %s", a.Spec.Hostname, a.Spec.Holder.Namespace, b.Spec.Hostname, b.Spec.Holder.Namespace)
+				t.Errorf("%s of %s and %s of %s", a.Spec.Hostname, a.Spec.Holder.Namespace, b.Spec.Hostname,
+					b.Spec.Holder.Namespace)
 			}
 		}
 	}
@@ -231,7 +242,9 @@ func (n *counted) funcs() interceptor.Funcs {
 			n.lists.Add(1)
 			return c.List(ctx, list, o...)
 		},
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, o ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object,
+			o ...client.GetOption,
+		) error {
 			n.gets.Add(1)
 			return c.Get(ctx, key, obj, o...)
 		},
@@ -249,7 +262,8 @@ func TestAClaimListsNothingAtTheAPIServer(t *testing.T) {
 		}
 	}
 	if live.lists.Load() != 1 || live.gets.Load() != 1 {
-		t.Errorf("20 claims listed %d times and read %d times, want once, when it began", live.lists.Load(), live.gets.Load())
+		t.Errorf("20 claims listed %d times and read %d times, want once, when it began", live.lists.Load(),
+			live.gets.Load())
 	}
 }
 
@@ -262,7 +276,9 @@ func TestAClaimUnderWayHoldsUpNoOther(t *testing.T) {
 			<-slow
 		}
 	}}
-	c := claims(cluster(t, live.funcs(), &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "r", UID: "a/slow.example.com"}}))
+	c := claims(cluster(t, live.funcs(), &v1alpha1.GatewayHostnameRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "r", UID: "a/slow.example.com"},
+	}))
 	ended := make(chan error)
 	go func() {
 		_, err := c.Take(t.Context(), want(t, "a", "slow.example.com"))
@@ -327,7 +343,8 @@ func TestAGatewayIsNotOverfilled(t *testing.T) {
 }
 
 // firstWithRoom places as pool.Allocator does, on Gateways that do not exist.
-func firstWithRoom(budget v1alpha1.LoadBalancerBudget) func(context.Context, []v1alpha1.DomainClaimSpec) (string, error) {
+func firstWithRoom(budget v1alpha1.LoadBalancerBudget) func(context.Context, []v1alpha1.DomainClaimSpec) (
+	string, error) {
 	return func(_ context.Context, claims []v1alpha1.DomainClaimSpec) (string, error) {
 		for n := 0; ; n++ {
 			if name := fmt.Sprintf("gw-%02d", n); pool.HasPlace(name, budget, claims) {

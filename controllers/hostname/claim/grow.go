@@ -16,7 +16,9 @@ import (
 
 // Grow reserves more of the load balancer for a claim: as much of wanted as the reservations of other claims leave room
 // for. A claim never shrinks: routes that use the budget would stop working.
-func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
+func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (
+	*v1alpha1.DomainClaim, error,
+) {
 	budgeted := held.Spec.Budget != (v1alpha1.LoadBalancerBudget{})
 	if budgeted && wanted.Within(held.Spec.Budget) {
 		return held, nil
@@ -41,7 +43,9 @@ func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 }
 
 // reserveGrowth writes the claim's new budget into the book and returns the claim; nil if the budget does not change.
-func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
+func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (
+	*v1alpha1.DomainClaim, error,
+) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	others, err := r.claims(ctx, func(name string, _ *entry) bool { return name == held.Name })
@@ -118,5 +122,7 @@ func (r *Registry) usedLive(ctx context.Context, gateway string) (bool, error) {
 	if err := r.APIReader.List(ctx, claims); err != nil {
 		return false, fmt.Errorf("list the DomainClaims: %w", err)
 	}
-	return slices.ContainsFunc(claims.Items, func(one v1alpha1.DomainClaim) bool { return one.Spec.Gateway == gateway }), nil
+	return slices.ContainsFunc(claims.Items, func(one v1alpha1.DomainClaim) bool {
+		return one.Spec.Gateway == gateway
+	}), nil
 }

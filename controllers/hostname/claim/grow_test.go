@@ -26,7 +26,8 @@ func TestANamespaceHasSoManyHostnamesAtATime(t *testing.T) {
 	}
 	third := want(t, "payments", "c.example.com")
 	third.Most = 2
-	if _, err := c.Take(t.Context(), third); reasonOf(err) != "TooManyHostnames" || !strings.Contains(err.Error(), "has 2 hostnames, and its HostnameGrant allows 2") {
+	if _, err := c.Take(t.Context(), third); reasonOf(err) != "TooManyHostnames" ||
+		!strings.Contains(err.Error(), "has 2 hostnames, and its HostnameGrant allows 2") {
 		t.Errorf("%v", err)
 	}
 	other := want(t, "search", "d.example.com")
@@ -55,9 +56,18 @@ func TestAClaimGrowsIntoTheRoomThatThereIs(t *testing.T) {
 		"one of before, and no room for more":  {budget(0, 0), budget(90, 4), budget(70, 4), budget(3, 4)},
 		"one thing grows and the other cannot": {budget(3, 4), budget(5, 8), budget(3, 76), budget(5, 4)},
 	} {
-		one := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-1", UID: "1"}, Spec: v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: row.has}}
-		other := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-2", UID: "2"}, Spec: v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: row.others}}
-		apart := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-3", UID: "3"}, Spec: v1alpha1.DomainClaimSpec{Gateway: "gw-01", Budget: budget(70, 70)}}
+		one := &v1alpha1.DomainClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "dc-1", UID: "1"},
+			Spec:       v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: row.has},
+		}
+		other := &v1alpha1.DomainClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "dc-2", UID: "2"},
+			Spec:       v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: row.others},
+		}
+		apart := &v1alpha1.DomainClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "dc-3", UID: "3"},
+			Spec:       v1alpha1.DomainClaimSpec{Gateway: "gw-01", Budget: budget(70, 70)},
+		}
 		kube := cluster(t, interceptor.Funcs{}, one, other, apart)
 		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(one), one); err != nil {
 			t.Fatal(err)
@@ -67,7 +77,8 @@ func TestAClaimGrowsIntoTheRoomThatThereIs(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}
-		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(one), one); err != nil || one.Spec.Budget != row.gets {
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(one), one); err != nil ||
+			one.Spec.Budget != row.gets {
 			t.Errorf("%s: the API server has %+v, %v", name, one.Spec.Budget, err)
 		}
 	}
@@ -82,7 +93,8 @@ func TestAGatewayIsRetiredOnlyIfNobodyHasAPlaceOnIt(t *testing.T) {
 		if err := c.DeleteUnusedPool(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
-		return client.IgnoreNotFound(kube.Get(t.Context(), client.ObjectKeyFromObject(g), g.DeepCopy())) == nil && kube.Get(t.Context(), client.ObjectKeyFromObject(g), g.DeepCopy()) != nil
+		return client.IgnoreNotFound(kube.Get(t.Context(), client.ObjectKeyFromObject(g), g.DeepCopy())) == nil &&
+			kube.Get(t.Context(), client.ObjectKeyFromObject(g), g.DeepCopy()) != nil
 	}
 	w := want(t, "payments", "a.example.com")
 	if _, err := c.Take(t.Context(), w); err != nil {

@@ -29,7 +29,9 @@ func (r *Registry) open(ctx context.Context) (epoch int, err error) {
 		if open {
 			return epoch, nil
 		}
-		_, err := cloud.ShareCall(ctx, &r.flights, "open", ledgerTimeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, r.read(ctx) })
+		_, err := cloud.ShareCall(ctx, &r.flights, "open", ledgerTimeout, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, r.read(ctx)
+		})
 		if err != nil {
 			return 0, err
 		}

@@ -25,7 +25,8 @@ func (r Reconciler) Reconcile(ctx context.Context, c *v1alpha1.DomainClaim, _ *e
 	if err != nil || held {
 		return err
 	}
-	return engine.Blocked(v1alpha1.ReasonHolderGone, "the request %s/%s is gone without having given the hostname back: see in AWS whether its records and its certificate are left, then delete this claim",
+	return engine.Blocked(v1alpha1.ReasonHolderGone, "the request %s/%s is gone without having given the hostname "+
+		"back: see in AWS whether its records and its certificate are left, then delete this claim",
 		c.Spec.Holder.Namespace, c.Spec.Holder.Name)
 }
 
@@ -35,7 +36,8 @@ func (r Reconciler) Finalize(ctx context.Context, c *v1alpha1.DomainClaim, _ *en
 	if err != nil || !held {
 		return err
 	}
-	return engine.Blocked(v1alpha1.ReasonHeld, "the request %s/%s has the hostname, and keeps it until it is deleted itself", c.Spec.Holder.Namespace, c.Spec.Holder.Name)
+	return engine.Blocked(v1alpha1.ReasonHeld, "the request %s/%s has the hostname, and keeps it until it is "+
+		"deleted itself", c.Spec.Holder.Namespace, c.Spec.Holder.Name)
 }
 
 // held reports whether the holder exists. Only the API server's answer counts as proof that it does not.

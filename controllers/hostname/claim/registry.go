@@ -45,7 +45,9 @@ type Registry struct {
 }
 
 // Held returns the claim that the holder already has, as the cache shows it; nil if there is none.
-func (r *Registry) Held(ctx context.Context, name dnsname.Name, visibility v1alpha1.Visibility, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
+func (r *Registry) Held(ctx context.Context, name dnsname.Name, visibility v1alpha1.Visibility,
+	holder v1alpha1.ClaimHolder,
+) (*v1alpha1.DomainClaim, error) {
 	found := &v1alpha1.DomainClaim{}
 	err := r.Client.Get(ctx, types.NamespacedName{Name: NameOf(name, visibility)}, found)
 	if apierrors.IsNotFound(err) || (err == nil && found.Spec.Holder.UID != holder.UID) {
@@ -100,7 +102,10 @@ func (r *Registry) tryTake(ctx context.Context, request Request) (*v1alpha1.Doma
 	if held, err := r.existing(ctx, name, request.Holder); held != nil || err != nil {
 		return held, err
 	}
-	want := v1alpha1.DomainClaimSpec{Hostname: request.Name.String(), Visibility: request.Visibility, Holder: request.Holder, Budget: request.Budget}
+	want := v1alpha1.DomainClaimSpec{
+		Hostname: request.Name.String(), Visibility: request.Visibility,
+		Holder: request.Holder, Budget: request.Budget,
+	}
 	view, err := r.admit(ctx, request, want)
 	if err != nil {
 		return nil, err
@@ -124,7 +129,9 @@ func (r *Registry) tryTake(ctx context.Context, request Request) (*v1alpha1.Doma
 }
 
 // existing returns the claim if the holder already has it.
-func (r *Registry) existing(ctx context.Context, name string, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
+func (r *Registry) existing(ctx context.Context, name string, holder v1alpha1.ClaimHolder) (
+	*v1alpha1.DomainClaim, error,
+) {
 	r.mu.Lock()
 	e := r.book.entries[name]
 	ours := e != nil && !e.announced && e.spec.Holder.UID == holder.UID
@@ -225,8 +232,13 @@ func (r *Registry) gone(ctx context.Context, name string, e *entry) (bool, error
 }
 
 // create creates the claim that the ledger announces.
-func (r *Registry) create(ctx context.Context, name string, want v1alpha1.DomainClaimSpec) (*v1alpha1.DomainClaim, error) {
-	made := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{engine.Finalizer}}, Spec: want}
+func (r *Registry) create(ctx context.Context, name string, want v1alpha1.DomainClaimSpec) (
+	*v1alpha1.DomainClaim, error,
+) {
+	made := &v1alpha1.DomainClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{engine.Finalizer}},
+		Spec:       want,
+	}
 	err := r.Client.Create(ctx, made, client.FieldOwner("portico"))
 	if apierrors.IsAlreadyExists(err) { // by an earlier attempt whose response was lost, or by somebody else
 		if readErr := r.APIReader.Get(ctx, types.NamespacedName{Name: name}, made); readErr != nil {
@@ -255,7 +267,9 @@ func (r Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
 	if has < r.Most {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", r.Holder.Namespace, has, r.Most)
+	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant "+
+		"allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", r.Holder.Namespace,
+		has, r.Most)
 }
 
 // refuseOverlap returns an error if want conflicts with one. It names the holder only within the same namespace.
@@ -268,11 +282,13 @@ func refuseOverlap(want, one v1alpha1.DomainClaimSpec, claim string) error {
 		return nil
 	}
 	if want.Holder.Namespace != one.Holder.Namespace {
-		return engine.Blocked(v1alpha1.ReasonTaken, "another team has %s; choose another hostname, or ask a platform admin, who can see whose it is by the DomainClaim %s. "+
-			"Portico tries again at once when it is given back", hostnames.Clash(a, b), claim)
+		return engine.Blocked(v1alpha1.ReasonTaken, "another team has %s; choose another hostname, or ask a platform "+
+			"admin, who can see whose it is by the DomainClaim %s. Portico tries again at once when it is given back",
+			hostnames.Clash(a, b), claim)
 	}
 	if a == b {
-		return engine.Blocked(v1alpha1.ReasonTaken, "the request %s of this namespace has %s already; use that one, or delete it first", one.Holder.Name, a)
+		return engine.Blocked(v1alpha1.ReasonTaken, "the request %s of this namespace has %s already; use that one, "+
+			"or delete it first", one.Holder.Name, a)
 	}
 	return nil // a team can have a wildcard and names below it
 }

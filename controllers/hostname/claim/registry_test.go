@@ -31,7 +31,8 @@ func cluster(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 			t.Fatal(err)
 		}
 	}
-	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(funcs).WithIndex(&v1alpha1.DomainClaim{}, Index, IndexValues).Build()
+	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(funcs).WithIndex(
+		&v1alpha1.DomainClaim{}, Index, IndexValues).Build()
 }
 
 func claims(c client.WithWatch) *Registry {
@@ -45,7 +46,8 @@ func want(t *testing.T, namespace, hostname string) Request {
 		t.Fatal(err)
 	}
 	return Request{
-		Name: n, Visibility: v1alpha1.InternetFacing, Budget: v1alpha1.LoadBalancerBudget{Rules: 3, TargetGroups: 4}, Most: 20,
+		Name: n, Visibility: v1alpha1.InternetFacing, Budget: v1alpha1.LoadBalancerBudget{Rules: 3, TargetGroups: 4},
+		Most:   20,
 		Holder: v1alpha1.ClaimHolder{Namespace: namespace, Name: "r", UID: namespace + "/" + hostname},
 		Place:  func(context.Context, []v1alpha1.DomainClaimSpec) (string, error) { return "gw-00", nil },
 	}
@@ -86,7 +88,8 @@ func TestWhoComesSecondIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := c.Take(t.Context(), row.second)
-			if reasonOf(err) != v1alpha1.ReasonTaken || !strings.Contains(err.Error(), row.says) || (row.hides != "" && strings.Contains(err.Error(), row.hides)) {
+			if reasonOf(err) != v1alpha1.ReasonTaken || !strings.Contains(err.Error(), row.says) ||
+				(row.hides != "" && strings.Contains(err.Error(), row.hides)) {
 				t.Errorf("%v", err)
 			}
 			if err := c.Release(t.Context(), row.first.Holder); err != nil {
@@ -192,7 +195,10 @@ func chaos(t *testing.T, random *rand.Rand) {
 		}
 		w := want(t, fmt.Sprintf("team-%d", i%10), name)
 		w.Holder.Name, w.Holder.UID = fmt.Sprintf("r%d", i), fmt.Sprintf("uid-%d", i)
-		holder := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: w.Holder.Namespace, Name: w.Holder.Name, UID: types.UID(w.Holder.UID)}}
+		holder := &v1alpha1.GatewayHostnameRequest{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.Holder.Namespace, Name: w.Holder.Name, UID: types.UID(
+				w.Holder.UID)},
+		}
 		for c.Create(t.Context(), holder) == cut { //nolint:errorlint // it is exactly this one
 			holder.ResourceVersion = ""
 		}
@@ -204,7 +210,8 @@ func chaos(t *testing.T, random *rand.Rand) {
 		all.Go(func() {
 			one := &Registry{Client: c, APIReader: c, Namespace: "portico-system"}
 			for range 1000 {
-				if _, outcomes[i] = one.Take(t.Context(), w); outcomes[i] == nil || reasonOf(outcomes[i]) == v1alpha1.ReasonTaken {
+				if _, outcomes[i] = one.Take(t.Context(), w); outcomes[i] == nil ||
+					reasonOf(outcomes[i]) == v1alpha1.ReasonTaken {
 					return
 				}
 			}
@@ -225,7 +232,8 @@ func judgeChaos(t *testing.T, c client.Client, wanted []Request, outcomes []erro
 		held[a.Spec.Holder.UID] = a.Spec
 		for _, b := range list.Items {
 			if a.Name != b.Name && refuseOverlap(a.Spec, b.Spec, "") != nil {
-				t.Errorf("%s of %s and %s of %s", a.Spec.Hostname, a.Spec.Holder.Namespace, b.Spec.Hostname, b.Spec.Holder.Namespace)
+				t.Errorf("%s of %s and %s of %s", a.Spec.Hostname, a.Spec.Holder.Namespace, b.Spec.Hostname,
+					b.Spec.Holder.Namespace)
 			}
 		}
 	}
@@ -238,12 +246,16 @@ func judgeChaos(t *testing.T, c client.Client, wanted []Request, outcomes []erro
 		}
 		clashes := 0
 		for _, h := range held {
-			if refuseOverlap(v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder}, h, "") != nil {
+			if refuseOverlap(v1alpha1.DomainClaimSpec{
+				Hostname: w.Name.String(), Visibility: w.Visibility,
+				Holder: w.Holder,
+			}, h, "") != nil {
 				clashes++
 			}
 		}
 		if clashes == 0 { // an announcement that was lost may have been the conflict: the next try succeeds
-			if _, err := (&Registry{Client: c, APIReader: c, Namespace: "portico-system"}).Take(t.Context(), w); err != nil && reasonOf(err) == v1alpha1.ReasonTaken {
+			if _, err := (&Registry{Client: c, APIReader: c, Namespace: "portico-system"}).Take(
+				t.Context(), w); err != nil && reasonOf(err) == v1alpha1.ReasonTaken {
 				t.Errorf("%s of %s is refused for nothing: %v", w.Name, w.Holder.Namespace, err)
 			}
 		}
@@ -252,12 +264,14 @@ func judgeChaos(t *testing.T, c client.Client, wanted []Request, outcomes []erro
 
 func TestWhatAGoneRequestAnnouncedIsInNobodysWay(t *testing.T) {
 	broken := true
-	c := cluster(t, interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, obj client.Object, o ...client.CreateOption) error {
-		if _, isClaim := obj.(*v1alpha1.DomainClaim); isClaim && broken {
-			return apierrors.NewInternalError(errors.New("boom"))
-		}
-		return c.Create(ctx, obj, o...)
-	}})
+	c := cluster(t, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, o ...client.CreateOption) error {
+			if _, isClaim := obj.(*v1alpha1.DomainClaim); isClaim && broken {
+				return apierrors.NewInternalError(errors.New("boom"))
+			}
+			return c.Create(ctx, obj, o...)
+		},
+	})
 	k := claims(c)
 	if _, err := k.Take(t.Context(), want(t, "a", "shop.example.com")); err == nil {
 		t.Fatal("it was not cut off")
@@ -270,7 +284,9 @@ func TestWhatAGoneRequestAnnouncedIsInNobodysWay(t *testing.T) {
 
 func TestAnErrorIsNoFreeName(t *testing.T) {
 	boom := apierrors.NewInternalError(errors.New("boom"))
-	c := cluster(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return boom }})
+	c := cluster(t, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return boom },
+	})
 	if _, err := claims(c).Take(t.Context(), want(t, "a", "shop.example.com")); !errors.Is(err, boom) {
 		t.Errorf("%v", err)
 	}

@@ -49,7 +49,9 @@ func (r *Registry) tryRelease(ctx context.Context, holder v1alpha1.ClaimHolder) 
 
 // withdraw removes the holder's announcements from the book, and returns the names of all claims that it may have,
 // including those whose creation got no response.
-func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) (names []string, withdrawn bool, err error) {
+func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) (
+	names []string, withdrawn bool, err error,
+) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := &v1alpha1.DomainClaimList{}

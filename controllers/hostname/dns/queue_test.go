@@ -42,11 +42,19 @@ func key(s Set) string {
 	return dnsname.Canonical(aws.ToString(s.Name)) + " " + string(s.Type) + aws.ToString(s.SetIdentifier)
 }
 
-func (z *zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error) {
-	return &route53.GetHostedZoneOutput{HostedZone: &types.HostedZone{Name: aws.String("Example.com."), Config: &types.HostedZoneConfig{PrivateZone: true}}}, z.fails
+func (z *zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (
+	*route53.GetHostedZoneOutput, error,
+) {
+	return &route53.GetHostedZoneOutput{
+		HostedZone: &types.HostedZone{Name: aws.String("Example.com."), Config: &types.HostedZoneConfig{
+			PrivateZone: true,
+		}},
+	}, z.fails
 }
 
-func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error) {
+func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourceRecordSetsInput,
+	_ ...func(*route53.Options),
+) (*route53.ListResourceRecordSetsOutput, error) {
 	z.mu.Lock()
 	z.lists++
 	defer time.Sleep(z.slow)
@@ -69,12 +77,15 @@ func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourc
 	all = slices.DeleteFunc(all, func(s Set) bool { return order(aws.ToString(s.Name), s.Type) < from })
 	out := &route53.ListResourceRecordSetsOutput{ResourceRecordSets: all}
 	if n := int(aws.ToInt32(in.MaxItems)); len(all) > n {
-		out.ResourceRecordSets, out.IsTruncated, out.NextRecordName, out.NextRecordType = all[:n], true, all[n].Name, all[n].Type
+		out.ResourceRecordSets, out.IsTruncated, out.NextRecordName, out.NextRecordType = all[:n], true, all[n].Name,
+			all[n].Type
 	}
 	return out, nil
 }
 
-func (z *zone) ChangeResourceRecordSets(ctx context.Context, in *route53.ChangeResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error) {
+func (z *zone) ChangeResourceRecordSets(ctx context.Context, in *route53.ChangeResourceRecordSetsInput,
+	_ ...func(*route53.Options),
+) (*route53.ChangeResourceRecordSetsOutput, error) {
 	if z.hangs {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -96,17 +107,23 @@ func (z *zone) ChangeResourceRecordSets(ctx context.Context, in *route53.ChangeR
 		k := key(*c.ResourceRecordSet)
 		_, there := after[k]
 		if there == (c.Action == types.ChangeActionCreate) {
-			return nil, &smithy.OperationError{ServiceID: "Route 53", Err: &smithy.GenericAPIError{Code: "InvalidChangeBatch", Message: k}}
+			return nil, &smithy.OperationError{ServiceID: "Route 53", Err: &smithy.GenericAPIError{
+				Code: "InvalidChangeBatch", Message: k,
+			}}
 		}
 		if after[k] = *c.ResourceRecordSet; c.Action == types.ChangeActionDelete {
 			delete(after, k)
 		}
 	}
 	z.sets = after
-	return &route53.ChangeResourceRecordSetsOutput{ChangeInfo: &types.ChangeInfo{Id: aws.String(fmt.Sprintf("/change/C%d", len(z.sent)))}}, nil
+	return &route53.ChangeResourceRecordSetsOutput{
+		ChangeInfo: &types.ChangeInfo{Id: aws.String(fmt.Sprintf("/change/C%d", len(z.sent)))},
+	}, nil
 }
 
-func (z *zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (*route53.GetChangeOutput, error) {
+func (z *zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (
+	*route53.GetChangeOutput, error,
+) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.asks++
@@ -139,7 +156,10 @@ func TestChangesThatComeTogetherGoTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
 		for i, err := range all(t, zones(z), 200, func(i int) []types.Change {
-			return []types.Change{Create(Alias(host(i), types.RRTypeA, "Z9", "lb.example.com")), Create(Text("_portico."+host(i), "x"))}
+			return []types.Change{
+				Create(Alias(host(i), types.RRTypeA, "Z9", "lb.example.com")),
+				Create(Text("_portico."+host(i), "x")),
+			}
 		}) {
 			if err != nil {
 				t.Errorf("%d: %v", i, err)
@@ -156,7 +176,10 @@ func TestARequestKeepsWithinTheLimitsOfRoute53(t *testing.T) {
 		z := newZone()
 		long := strings.Repeat("x", 200)
 		for _, err := range all(t, zones(z), 400, func(i int) []types.Change {
-			return []types.Change{Create(Text(host(i), long)), Create(Alias(host(i), types.RRTypeA, "Z9", "lb")), Create(Alias(host(i), types.RRTypeAaaa, "Z9", "lb"))}
+			return []types.Change{
+				Create(Text(host(i), long)), Create(Alias(host(i), types.RRTypeA, "Z9", "lb")),
+				Create(Alias(host(i), types.RRTypeAaaa, "Z9", "lb")),
+			}
 		}) {
 			if err != nil {
 				t.Fatal(err)
@@ -175,7 +198,8 @@ func TestARequestKeepsWithinTheLimitsOfRoute53(t *testing.T) {
 
 func TestUpsertsCountTwice(t *testing.T) {
 	s := Text("a", "1234567890")
-	if r, c := size([]types.Change{Create(s), {Action: types.ChangeActionUpsert, ResourceRecordSet: &s}}); r != 3 || c != 36 {
+	if r, c := size([]types.Change{Create(s), {Action: types.ChangeActionUpsert, ResourceRecordSet: &s}}); r != 3 ||
+		c != 36 {
 		t.Errorf("%d records, %d characters", r, c)
 	}
 }
@@ -214,7 +238,8 @@ func TestOnlyTheChangeThatIsWrongIsRefused(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
-		if got := Values(z.sets[key(there)]); !slices.Equal(got, []string{"of somebody else"}) || len(z.sets) != 39*2+1 {
+		if got := Values(z.sets[key(there)]); !slices.Equal(got, []string{"of somebody else"}) ||
+			len(z.sets) != 39*2+1 {
 			t.Errorf("%v, %d sets", got, len(z.sets))
 		}
 		if len(z.sent) > 2*6+1 {
@@ -227,7 +252,9 @@ func TestAFailureIsEverybodys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
 		z.fails = errors.New("boom")
-		for _, err := range all(t, zones(z), 3, func(i int) []types.Change { return []types.Change{Create(Text(host(i), "x"))} }) {
+		for _, err := range all(t, zones(z), 3, func(i int) []types.Change {
+			return []types.Change{Create(Text(host(i), "x"))}
+		}) {
 			if !errors.Is(err, z.fails) {
 				t.Errorf("%v", err)
 			}
@@ -261,7 +288,8 @@ func TestWhoLeavesDoesNotStopTheOthers(t *testing.T) {
 			if err := <-done; !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); err != nil || len(z.sets) != row.sets {
+			if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); err != nil ||
+				len(z.sets) != row.sets {
 				t.Errorf("%s: %v, %d sets", name, err, len(z.sets))
 			}
 		})
@@ -279,7 +307,8 @@ func TestNothingIsSentAfterTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(until)
-		if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); !errors.Is(err, context.Canceled) || len(z.sent) != 1 {
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); !errors.Is(err, context.Canceled) ||
+			len(z.sent) != 1 {
 			t.Errorf("%v, requests %v", err, z.sent)
 		}
 		z.hangs = true

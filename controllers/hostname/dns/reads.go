@@ -39,7 +39,9 @@ func (z *Zones) ExactRecords(ctx context.Context, zone, name string) ([]Set, err
 	if fresh {
 		return sets, nil
 	}
-	return cloud.ShareCall(ctx, &z.flights, zone+" "+name, sendTimeout, func(ctx context.Context) ([]Set, error) { return z.readRecords(ctx, at) })
+	return cloud.ShareCall(ctx, &z.flights, zone+" "+name, sendTimeout, func(ctx context.Context) ([]Set, error) {
+		return z.readRecords(ctx, at)
+	})
 }
 
 func (z *Zones) readRecords(ctx context.Context, at recordName) ([]Set, error) {
@@ -111,7 +113,8 @@ func order(name string) (low, high string) {
 // read completely; last is the greatest order among them.
 func (z *Zones) list(ctx context.Context, at recordName) (found map[string][]Set, last string, err error) {
 	found = map[string][]Set{at.name: nil}
-	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(page)}
+	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(
+		page)}
 	last, _ = order(at.name)
 	for {
 		out, err := z.api.ListResourceRecordSets(ctx, in)
@@ -134,7 +137,8 @@ func (z *Zones) list(ctx context.Context, at recordName) (found map[string][]Set
 			}
 			return found, last, nil
 		}
-		in.StartRecordName, in.StartRecordType, in.StartRecordIdentifier = out.NextRecordName, out.NextRecordType, out.NextRecordIdentifier
+		in.StartRecordName, in.StartRecordType, in.StartRecordIdentifier = out.NextRecordName, out.NextRecordType,
+			out.NextRecordIdentifier
 	}
 }
 

@@ -40,7 +40,8 @@ func Delete(s Set) types.Change {
 // Alias returns an A or AAAA alias record for a load balancer.
 func Alias(name string, kind types.RRType, zone, target string) Set {
 	return Set{Name: aws.String(name + "."), Type: kind, AliasTarget: &types.AliasTarget{
-		HostedZoneId: &zone, DNSName: aws.String("dualstack." + canonicalTarget(target) + "."), EvaluateTargetHealth: false,
+		HostedZoneId: &zone, DNSName: aws.String("dualstack." + canonicalTarget(target) + "."),
+		EvaluateTargetHealth: false,
 	}}
 }
 
@@ -56,7 +57,9 @@ func CNAME(name, target string) Set {
 const ttl = 300
 
 func record(name string, kind types.RRType, value string) Set {
-	return Set{Name: aws.String(name + "."), Type: kind, TTL: aws.Int64(ttl), ResourceRecords: []types.ResourceRecord{{Value: &value}}}
+	return Set{Name: aws.String(name + "."), Type: kind, TTL: aws.Int64(ttl), ResourceRecords: []types.ResourceRecord{
+		{Value: &value},
+	}}
 }
 
 // OfType returns the first set of a type.
@@ -94,12 +97,14 @@ func canonicalTarget(name string) string {
 
 // Same reports whether two sets resolve to the same answer.
 func Same(a, b Set) bool {
-	if dnsname.Canonical(aws.ToString(a.Name)) != dnsname.Canonical(aws.ToString(b.Name)) || a.Type != b.Type || a.SetIdentifier != nil || b.SetIdentifier != nil {
+	if dnsname.Canonical(aws.ToString(a.Name)) != dnsname.Canonical(aws.ToString(b.Name)) || a.Type != b.Type ||
+		a.SetIdentifier != nil || b.SetIdentifier != nil {
 		return false
 	}
 	if a.AliasTarget != nil && b.AliasTarget != nil {
 		return aws.ToString(a.AliasTarget.HostedZoneId) == aws.ToString(b.AliasTarget.HostedZoneId) &&
-			canonicalTarget(aws.ToString(a.AliasTarget.DNSName)) == canonicalTarget(aws.ToString(b.AliasTarget.DNSName)) &&
+			canonicalTarget(aws.ToString(a.AliasTarget.DNSName)) == canonicalTarget(
+				aws.ToString(b.AliasTarget.DNSName)) &&
 			a.AliasTarget.EvaluateTargetHealth == b.AliasTarget.EvaluateTargetHealth
 	}
 	if (a.AliasTarget == nil) != (b.AliasTarget == nil) {

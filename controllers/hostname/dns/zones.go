@@ -19,9 +19,12 @@ import (
 
 // API is the part of the Route 53 client that is used.
 type API interface {
-	GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error)
-	ListResourceRecordSets(context.Context, *route53.ListResourceRecordSetsInput, ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error)
-	ChangeResourceRecordSets(context.Context, *route53.ChangeResourceRecordSetsInput, ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error)
+	GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (
+		*route53.GetHostedZoneOutput, error)
+	ListResourceRecordSets(context.Context, *route53.ListResourceRecordSetsInput, ...func(*route53.Options)) (
+		*route53.ListResourceRecordSetsOutput, error)
+	ChangeResourceRecordSets(context.Context, *route53.ChangeResourceRecordSetsInput, ...func(*route53.Options)) (
+		*route53.ChangeResourceRecordSetsOutput, error)
 	GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (*route53.GetChangeOutput, error)
 }
 
@@ -82,7 +85,8 @@ const firstPoll, lastPoll = time.Second, 10 * time.Second
 func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zones {
 	return &Zones{
 		api: api, queues: queues, now: now, age: age,
-		zones: map[string]cached[Zone]{}, names: map[recordName][]Set{}, read: map[recordName]time.Time{}, forgotten: map[recordName]time.Time{}, changes: map[string]*pendingChange{},
+		zones: map[string]cached[Zone]{}, names: map[recordName][]Set{}, read: map[recordName]time.Time{},
+		forgotten: map[recordName]time.Time{}, changes: map[string]*pendingChange{},
 	}
 }
 
@@ -94,7 +98,9 @@ func (z *Zones) Zone(ctx context.Context, id string) (Zone, error) {
 	if ok && z.now().Sub(known.at) < zoneAge {
 		return known.value, nil
 	}
-	return cloud.ShareCall(ctx, &z.flights, id, sendTimeout, func(ctx context.Context) (Zone, error) { return z.describe(ctx, id) })
+	return cloud.ShareCall(ctx, &z.flights, id, sendTimeout, func(ctx context.Context) (Zone, error) {
+		return z.describe(ctx, id)
+	})
 }
 
 func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {

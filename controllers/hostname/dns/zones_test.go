@@ -32,7 +32,8 @@ func TestRecordsOfOneName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
 		for _, s := range []Set{
-			Alias("shop.example.com", types.RRTypeA, "Z9", "lb"), Alias("shop.example.com", types.RRTypeAaaa, "Z9", "lb"), Text("_portico.shop.example.com", "x"),
+			Alias("shop.example.com", types.RRTypeA, "Z9", "lb"),
+			Alias("shop.example.com", types.RRTypeAaaa, "Z9", "lb"), Text("_portico.shop.example.com", "x"),
 			Text("example.com", "x"), Text("shopx.example.com", "x"), Text("a.shop.example.com", "x"),
 		} {
 			z.sets[key(s)] = s
@@ -53,7 +54,8 @@ func TestRecordsOfOneName(t *testing.T) {
 		if read("zzz.example.com", 0); z.lists != 1 {
 			t.Errorf("%d reads for what was read past", z.lists)
 		}
-		if got, err := zs.ExactRecords(t.Context(), "Z1", "zzz.example.com"); err != nil || len(got) != 0 || z.lists != 2 {
+		if got, err := zs.ExactRecords(t.Context(), "Z1", "zzz.example.com"); err != nil || len(got) != 0 ||
+			z.lists != 2 {
 			t.Errorf("exactly: %v, %v after %d reads", got, err, z.lists)
 		}
 		if read("nothing.example.com", 0); z.lists != 3 {
@@ -64,7 +66,8 @@ func TestRecordsOfOneName(t *testing.T) {
 			t.Fatal(err)
 		}
 		read("nothing.example.com", 1) // our own change is known
-		if _, err := zs.Change(t.Context(), "Z1", Delete(Text("nothing.example.com", "x")), Create(Text("nothing.example.com", "y"))); err != nil {
+		if _, err := zs.Change(t.Context(), "Z1", Delete(Text("nothing.example.com", "x")),
+			Create(Text("nothing.example.com", "y"))); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := zs.Records(t.Context(), "Z1", "nothing.example.com"); z.lists != 3 || Values(got[0])[0] != "y" {
@@ -183,7 +186,10 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 }
 
 func TestTheOrderOfRoute53(t *testing.T) {
-	names := []string{"example.com", "0.example.com", "_portico-wildcard.example.com", "a-b.example.com", "a.example.com", "_x.a.example.com", "x.a.example.com", "b.example.com"}
+	names := []string{
+		"example.com", "0.example.com", "_portico-wildcard.example.com", "a-b.example.com",
+		"a.example.com", "_x.a.example.com", "x.a.example.com", "b.example.com",
+	}
 	for i := range len(names) - 1 {
 		low, high := order(names[i])
 		if next, _ := order(names[i+1]); low != high || low >= next {
@@ -206,13 +212,21 @@ func TestSame(t *testing.T) {
 	}{
 		"as Route 53 shows it": {func(s *Set) {
 			s.Name = aws.String("Shop.Example.com")
-			s.AliasTarget = &types.AliasTarget{HostedZoneId: aws.String("Z9"), DNSName: aws.String("lb-1.elb.amazonaws.com.")}
+			s.AliasTarget = &types.AliasTarget{
+				HostedZoneId: aws.String("Z9"), DNSName: aws.String("lb-1.elb.amazonaws.com."),
+			}
 		}, true},
 		"another target": {func(s *Set) {
-			s.AliasTarget = &types.AliasTarget{HostedZoneId: aws.String("Z9"), DNSName: aws.String("dualstack.lb-2.elb.amazonaws.com.")}
+			s.AliasTarget = &types.AliasTarget{
+				HostedZoneId: aws.String("Z9"),
+				DNSName:      aws.String("dualstack.lb-2.elb.amazonaws.com."),
+			}
 		}, false},
 		"another zone of the target": {func(s *Set) {
-			s.AliasTarget = &types.AliasTarget{HostedZoneId: aws.String("Z8"), DNSName: aws.String("dualstack.lb-1.elb.amazonaws.com.")}
+			s.AliasTarget = &types.AliasTarget{
+				HostedZoneId: aws.String("Z8"),
+				DNSName:      aws.String("dualstack.lb-1.elb.amazonaws.com."),
+			}
 		}, false},
 		"another type":   {func(s *Set) { s.Type = types.RRTypeAaaa }, false},
 		"a weighted set": {func(s *Set) { s.SetIdentifier = aws.String("blue") }, false},
@@ -228,7 +242,8 @@ func TestSame(t *testing.T) {
 	if a, b := Text("a", "x"), Text("a", "y"); Same(a, b) || !Same(a, a) {
 		t.Error("texts")
 	}
-	if wild := Alias(`*.example.com`, types.RRTypeA, "Z9", "lb"); !Same(wild, Set{Name: aws.String(`\052.example.com.`), Type: types.RRTypeA, AliasTarget: wild.AliasTarget}) {
+	if wild := Alias(`*.example.com`, types.RRTypeA, "Z9", "lb"); !Same(
+		wild, Set{Name: aws.String(`\052.example.com.`), Type: types.RRTypeA, AliasTarget: wild.AliasTarget}) {
 		t.Error("a wildcard as Route 53 writes it")
 	}
 	if !SameTarget(CNAME("a", "B.example."), "b.example") || SameTarget(CNAME("a", "c.example"), "b.example") {

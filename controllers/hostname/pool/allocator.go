@@ -25,7 +25,9 @@ type Allocator struct {
 
 // Allocate returns the first PoolGateway of this kind that has room for the budget in addition to the claims, or
 // creates one. The caller checks again that the room is still there before it takes it.
-func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
+func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget,
+	claims []v1alpha1.DomainClaimSpec,
+) (string, error) {
 	list := &v1alpha1.PoolGatewayList{}
 	if err := a.APIReader.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
 		return "", fmt.Errorf("list the PoolGateways: %w", err)
@@ -52,7 +54,8 @@ func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, 
 			return name, nil
 		}
 	}
-	return "", engine.Blocked(v1alpha1.ReasonPoolFull, "all %d Gateways of the pool are full; ask a platform admin", maxGateways)
+	return "", engine.Blocked(v1alpha1.ReasonPoolFull, "all %d Gateways of the pool are full; ask a platform admin",
+		maxGateways)
 }
 
 // fits reports whether hostnames of this kind can be on the Gateway. The provider need not match: the account decides.
@@ -82,7 +85,10 @@ func HasPlace(gateway string, budget v1alpha1.LoadBalancerBudget, claims []v1alp
 
 // Room returns what no claim has reserved of the Gateway's load balancer.
 func Room(gateway string, claims []v1alpha1.DomainClaimSpec) v1alpha1.LoadBalancerBudget {
-	room := v1alpha1.LoadBalancerBudget{Rules: v1alpha1.PoolRules - v1alpha1.PoolOwnRules, TargetGroups: v1alpha1.PoolTargetGroups}
+	room := v1alpha1.LoadBalancerBudget{
+		Rules:        v1alpha1.PoolRules - v1alpha1.PoolOwnRules,
+		TargetGroups: v1alpha1.PoolTargetGroups,
+	}
 	for i := range claims {
 		if claims[i].Gateway == gateway {
 			kept := claims[i].Reserved()

@@ -65,10 +65,13 @@ func (r *reconciliation) addBackends(ctx context.Context) error {
 
 // versions returns the versions of a kind's objects in a namespace, by name; empty if the cluster does not have the
 // kind.
-func (r *reconciliation) versions(ctx context.Context, kind schema.GroupVersionKind, namespace string) (map[string]string, error) {
+func (r *reconciliation) versions(ctx context.Context, kind schema.GroupVersionKind, namespace string) (
+	map[string]string, error,
+) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind)
-	if err := r.Applier.APIReader.List(ctx, list, client.InNamespace(namespace)); err != nil && !meta.IsNoMatchError(err) {
+	if err := r.Applier.APIReader.List(ctx, list, client.InNamespace(namespace)); err != nil &&
+		!meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf("look for the versions of what routes name in %s: %w", namespace, err)
 	}
 	all := map[string]string{}
@@ -90,7 +93,9 @@ func (d *demand) addVersions(of map[string][]string) {
 	}
 	sum, spaces := sha256.New(), map[string]bool{}
 	_, _ = fmt.Fprintln(sum, d.digest)
-	for _, key := range slices.SortedFunc(maps.Keys(d.backends), func(a, b client.ObjectKey) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(d.backends), func(a, b client.ObjectKey) int {
+		return strings.Compare(a.String(), b.String())
+	}) {
 		_, _ = fmt.Fprintln(sum, key, of[key.String()])
 		if !spaces[key.Namespace] {
 			spaces[key.Namespace] = true

@@ -79,13 +79,18 @@ func (r *reconciliation) closedFor(m member) *v1alpha1.ClosedHostname {
 }
 
 func (r *reconciliation) closedHostname(m member, reason string) *v1alpha1.ClosedHostname {
-	return &v1alpha1.ClosedHostname{Claim: m.claim, Hostname: m.hostname, Namespace: m.namespace, Reason: reason, Needs: r.demands[m.claim].needs, Budget: r.budgets[m.claim]}
+	return &v1alpha1.ClosedHostname{
+		Claim: m.claim, Hostname: m.hostname, Namespace: m.namespace, Reason: reason,
+		Needs: r.demands[m.claim].needs, Budget: r.budgets[m.claim],
+	}
 }
 
 const (
-	suspectText = "the shared load balancer stopped to take changes after the routes of the hostname changed; it is closed for some minutes to see whether the load balancer goes on"
-	blamedText  = "the shared load balancer stopped to take changes after the routes of the hostname changed, and went on when the hostname was closed; " +
-		"it opens when its routes change, or after a time by itself; the more often this happens, the later"
+	suspectText = "the shared load balancer stopped to take changes after the routes of the hostname changed; it is " +
+		"closed for some minutes to see whether the load balancer goes on"
+	blamedText = "the shared load balancer stopped to take changes after the routes of the hostname changed, and " +
+		"went on when the hostname was closed; it opens when its routes change, or after a time by itself; the more " +
+		"often this happens, the later"
 )
 
 // textOf returns why a hostname is closed, for platform admins.
@@ -110,12 +115,14 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 			faulty = append(faulty, c)
 		}
 		if !slices.ContainsFunc(r.pg.Status.Closed, is(c)) {
-			r.pass.Warning(v1alpha1.ReasonHostnameClosed, "CloseListener", "%s. No route is attached to it until it opens; all other hostnames are served", textOf(c))
+			r.pass.Warning(v1alpha1.ReasonHostnameClosed, "CloseListener", "%s. No route is attached to it until it "+
+				"opens; all other hostnames are served", textOf(c))
 		}
 	}
 	for _, was := range r.pg.Status.Closed {
 		if !slices.ContainsFunc(closed, is(was)) {
-			r.pass.Normal(v1alpha1.ReasonHostnameOpened, "OpenListener", "%s of namespace %s takes routes again", was.Hostname, was.Namespace)
+			r.pass.Normal(v1alpha1.ReasonHostnameOpened, "OpenListener", "%s of namespace %s takes routes again",
+				was.Hostname, was.Namespace)
 		}
 	}
 	r.setClosed(ConditionBudget, overBudget, "no hostname needs more of the load balancer than is kept for it")
@@ -143,7 +150,8 @@ func Exceeds(needs, budget v1alpha1.LoadBalancerBudget) string {
 		texts = append(texts, fmt.Sprintf("%d load balancer rules (%d are kept for it)", needs.Rules, budget.Rules))
 	}
 	if needs.TargetGroups > budget.TargetGroups {
-		texts = append(texts, fmt.Sprintf("%d target groups (%d are kept for it)", needs.TargetGroups, budget.TargetGroups))
+		texts = append(texts, fmt.Sprintf("%d target groups (%d are kept for it)", needs.TargetGroups,
+			budget.TargetGroups))
 	}
 	return strings.Join(texts, " and ")
 }

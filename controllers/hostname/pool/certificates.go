@@ -50,7 +50,9 @@ func undefaulted(listeners []albconfig.ListenerConfiguration) []albconfig.Listen
 // configuration returns the whole configuration of the load balancer. An existing default certificate is kept: changing
 // it whenever another name sorts first would serve nobody. In existing listeners it changes only the settings that
 // Portico manages, and only in Portico's own.
-func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig.ListenerConfiguration) *albconfig.LoadBalancerConfiguration {
+func configuration(g *v1alpha1.PoolGateway, arns []string,
+	listeners []albconfig.ListenerConfiguration,
+) *albconfig.LoadBalancerConfiguration {
 	all := slices.Clone(listeners)
 	at := slices.IndexFunc(all, func(l albconfig.ListenerConfiguration) bool { return l.ProtocolPort == httpsPort })
 	if at < 0 {
@@ -60,7 +62,9 @@ func configuration(g *v1alpha1.PoolGateway, arns []string, listeners []albconfig
 	if !slices.Contains(arns, ours.DefaultCertificate) {
 		ours.DefaultCertificate = arns[0]
 	}
-	ours.Certificates = slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return arn == ours.DefaultCertificate })
+	ours.Certificates = slices.DeleteFunc(slices.Clone(arns), func(arn string) bool {
+		return arn == ours.DefaultCertificate
+	})
 	ours.SSLPolicy = sslPolicy
 	return &albconfig.LoadBalancerConfiguration{
 		TypeMeta:   metav1.TypeMeta{APIVersion: albconfig.GroupVersion.String(), Kind: "LoadBalancerConfiguration"},
@@ -93,7 +97,9 @@ func (r *reconciliation) readConfiguration(ctx context.Context) (*albconfig.Load
 		if l.ProtocolPort != httpsPort {
 			continue
 		}
-		if slices.ContainsFunc(append(slices.Clone(l.Certificates), l.DefaultCertificate), func(arn string) bool { return !wanted[arn] }) {
+		if slices.ContainsFunc(append(slices.Clone(l.Certificates), l.DefaultCertificate), func(arn string) bool {
+			return !wanted[arn]
+		}) {
 			r.members, err = r.readMembers(ctx, r.Applier.APIReader)
 			return have, err
 		}

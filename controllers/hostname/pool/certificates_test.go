@@ -20,8 +20,11 @@ func TestTheDefaultCertificateStays(t *testing.T) {
 		"one that is not wanted": {[]string{"a", "b"}, "z", "a", []string{"b"}},
 		"alone":                  {[]string{"a"}, "a", "a", []string{}},
 	} {
-		got := configuration(g, row.arns, []albconfig.ListenerConfiguration{{ProtocolPort: "HTTPS:443", DefaultCertificate: row.keep}}).Spec.ListenerConfigurations[0]
-		if got.DefaultCertificate != row.first || !slices.Equal(got.Certificates, row.others) || got.ProtocolPort != "HTTPS:443" {
+		got := configuration(g, row.arns, []albconfig.ListenerConfiguration{
+			{ProtocolPort: "HTTPS:443", DefaultCertificate: row.keep},
+		}).Spec.ListenerConfigurations[0]
+		if got.DefaultCertificate != row.first || !slices.Equal(got.Certificates, row.others) ||
+			got.ProtocolPort != "HTTPS:443" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -29,9 +32,12 @@ func TestTheDefaultCertificateStays(t *testing.T) {
 
 // Admins' settings are kept: additional listeners, and other settings of ours.
 func TestWhatAdminsSetOfListenersStays(t *testing.T) {
-	theirs := albconfig.ListenerConfiguration{ProtocolPort: "HTTP:80", ListenerAttributes: []albconfig.ListenerAttribute{{Key: "k", Value: "v"}}}
+	theirs := albconfig.ListenerConfiguration{
+		ProtocolPort: "HTTP:80", ListenerAttributes: []albconfig.ListenerAttribute{{Key: "k", Value: "v"}},
+	}
 	ours := albconfig.ListenerConfiguration{
-		ProtocolPort: "HTTPS:443", SSLPolicy: "old", ALPNPolicy: "None", ListenerAttributes: theirs.ListenerAttributes, Others: albconfig.Fields{"mutualAuthentication": `{"mode":"verify"}`},
+		ProtocolPort: "HTTPS:443", SSLPolicy: "old", ALPNPolicy: "None", ListenerAttributes: theirs.ListenerAttributes,
+		Others: albconfig.Fields{"mutualAuthentication": `{"mode":"verify"}`},
 	}
 	before := []albconfig.ListenerConfiguration{theirs, ours}
 	got := configuration(gatewayOf("gw-00", nil), []string{"a"}, before).Spec.ListenerConfigurations
@@ -50,7 +56,8 @@ func TestDefaultsOfTheAPIServerAreNotDeclared(t *testing.T) {
 	made := configuration(gatewayOf("gw-00", nil), []string{"a"}, nil).Spec.ListenerConfigurations
 	defaulted := slices.Clone(made)
 	defaulted[0].ALPNPolicy = "None"
-	if again := configuration(gatewayOf("gw-00", nil), []string{"a"}, undefaulted(defaulted)).Spec.ListenerConfigurations; !reflect.DeepEqual(again, made) {
+	if again := configuration(gatewayOf("gw-00", nil), []string{"a"}, undefaulted(
+		defaulted)).Spec.ListenerConfigurations; !reflect.DeepEqual(again, made) {
 		t.Errorf("declared %+v, and then %+v", made, again)
 	}
 	defaulted[0].ALPNPolicy = "HTTP2Preferred"

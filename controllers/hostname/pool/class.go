@@ -27,9 +27,11 @@ func (c ClassChecker) Check(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case !found:
-		return engine.Blocked(v1alpha1.ReasonClassNotFound, "there is no GatewayClass %s; ask a platform admin to create it, or to name another one by the operator's --gateway-class", name)
+		return engine.Blocked(v1alpha1.ReasonClassNotFound, "there is no GatewayClass %s; ask a platform admin to "+
+			"create it, or to name another one by the operator's --gateway-class", name)
 	case class.Spec.ControllerName != albconfig.ControllerName:
-		return engine.Blocked(v1alpha1.ReasonClassOfAnother, "the GatewayClass %s is run by %s, and Portico knows load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
+		return engine.Blocked(v1alpha1.ReasonClassOfAnother, "the GatewayClass %s is run by %s, and Portico knows "+
+			"load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
 	}
 	return c.checkOverrides(ctx, class)
 }
@@ -49,9 +51,11 @@ func (c ClassChecker) checkOverrides(ctx context.Context, class *gatewayv1.Gatew
 	if err != nil {
 		return fmt.Errorf("read the LoadBalancerConfiguration %s of the GatewayClass %s: %w", ref.Name, class.Name, err)
 	}
-	if config.Spec.MergingMode != albconfig.PreferGateway && (config.Spec.Scheme != "" || len(config.Spec.ListenerConfigurations) > 0) {
-		return engine.Blocked(v1alpha1.ReasonClassOverrides, "the LoadBalancerConfiguration %s/%s of the GatewayClass %s sets a scheme or listeners and wins over those of its Gateways: "+
-			"set its mergingMode to %s, or take them out of it", config.Namespace, config.Name, class.Name, albconfig.PreferGateway)
+	if config.Spec.MergingMode != albconfig.PreferGateway &&
+		(config.Spec.Scheme != "" || len(config.Spec.ListenerConfigurations) > 0) {
+		return engine.Blocked(v1alpha1.ReasonClassOverrides, "the LoadBalancerConfiguration %s/%s of the "+
+			"GatewayClass %s sets a scheme or listeners and wins over those of its Gateways: set its mergingMode to "+
+			"%s, or take them out of it", config.Namespace, config.Name, class.Name, albconfig.PreferGateway)
 	}
 	return nil
 }

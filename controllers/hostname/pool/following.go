@@ -16,7 +16,8 @@ import (
 
 // standstills are the reasons of a pass in which the load balancer did not follow.
 var standstills = []string{
-	v1alpha1.ReasonChangesWait, v1alpha1.ReasonGatewayFailed, v1alpha1.ReasonGatewayPending, v1alpha1.ReasonRoutePending, v1alpha1.ReasonCertificatesPending,
+	v1alpha1.ReasonChangesWait, v1alpha1.ReasonGatewayFailed, v1alpha1.ReasonGatewayPending,
+	v1alpha1.ReasonRoutePending, v1alpha1.ReasonCertificatesPending,
 }
 
 // beginSearch records the current routes, which decides which hostnames are closed.
@@ -28,7 +29,10 @@ func (r *reconciliation) beginSearch() {
 	}
 	hosts := make([]host, len(r.members))
 	for i, m := range r.members {
-		hosts[i] = host{claim: m.claim, namespace: m.namespace, digest: r.demands[m.claim].digest, closed: r.closedFor(m) != nil}
+		hosts[i] = host{
+			claim: m.claim, namespace: m.namespace, digest: r.demands[m.claim].digest,
+			closed: r.closedFor(m) != nil,
+		}
 	}
 	r.search = newSearch(s.Following, r.Now(), r.Patience, hosts)
 	if unknown && s.LoadBalancer != nil { // from before an upgrade: the routes do not count as changed
@@ -58,9 +62,11 @@ func (r *reconciliation) follow(ctx context.Context, outcome error) error {
 		r.pass.LookAgain(again)
 		return outcome
 	case seen == deserted:
-		return sooner(wait, again, ". The load balancer controller seems to be away: it does not renew its Lease "+ControllerLease)
+		return sooner(wait, again, ". The load balancer controller seems to be away: it does not renew its Lease "+
+			ControllerLease)
 	case r.search.helpedNobody():
-		return sooner(wait, again, ". To close the hostnames whose routes have changed did not help; they are open again")
+		return sooner(wait, again, ". To close the hostnames whose routes have changed did not help; they are "+
+			"open again")
 	default:
 		return sooner(wait, again, "")
 	}
@@ -72,7 +78,8 @@ func (r *reconciliation) look(ctx context.Context, outcome error) (sight, error)
 		return follows, nil
 	}
 	wait, known := engine.AsWait(outcome)
-	if !known || r.unseen || !slices.Contains(standstills, wait.Reason) || r.pg.Status.LoadBalancer == nil && wait.Reason != v1alpha1.ReasonGatewayFailed {
+	if !known || r.unseen || !slices.Contains(standstills, wait.Reason) || r.pg.Status.LoadBalancer == nil &&
+		wait.Reason != v1alpha1.ReasonGatewayFailed {
 		return unseen, nil
 	}
 	p, err := r.Heartbeat.Pulse(ctx, r.Now(), r.Patience/2)
@@ -103,7 +110,8 @@ func refuses(w *engine.WaitError) bool {
 func (r *reconciliation) tellInnocent() {
 	for _, m := range r.members {
 		if slices.Contains(r.search.innocent, m.claim) {
-			r.pass.Normal(v1alpha1.ReasonHostnameOpened, "OpenListener", "%s of namespace %s stays open: the load balancer follows with its routes as they were", m.hostname, m.namespace)
+			r.pass.Normal(v1alpha1.ReasonHostnameOpened, "OpenListener", "%s of namespace %s stays open: the load "+
+				"balancer follows with its routes as they were", m.hostname, m.namespace)
 		}
 	}
 }

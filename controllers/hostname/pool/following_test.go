@@ -38,7 +38,11 @@ func (s *standstill) List(_ context.Context, list client.ObjectList, _ ...client
 		s.renewed++
 	}
 	renew := metav1.NewMicroTime(time.Unix(int64(s.renewed), 0))
-	list.(*coordinationv1.LeaseList).Items = []coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ControllerLease}, Spec: coordinationv1.LeaseSpec{RenewTime: &renew}}}
+	list.(*coordinationv1.LeaseList).Items = []coordinationv1.Lease{
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ControllerLease}, Spec: coordinationv1.LeaseSpec{
+			RenewTime: &renew,
+		}},
+	}
 	return nil
 }
 
@@ -49,7 +53,9 @@ func (s *standstill) Get(context.Context, client.ObjectKey, client.Object, ...cl
 
 func newStandstill(t *testing.T) *standstill {
 	t.Helper()
-	s := &standstill{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), digests: map[string]string{"a": "1", "b": "1", "c": "1"}}
+	s := &standstill{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), digests: map[string]string{
+		"a": "1", "b": "1", "c": "1",
+	}}
 	s.pg = gatewayOf("gw-00", func(g *v1alpha1.PoolGateway) {
 		g.Status.LoadBalancer, g.Status.Attached = &v1alpha1.PoolLoadBalancer{}, []string{"arn"}
 	})
@@ -128,7 +134,8 @@ func TestWhoseRoutesStoppedTheLoadBalancerIsFound(t *testing.T) {
 	if len(f.Blamed) != 1 || f.Blamed[0].Claim != "a" || f.LostSince != nil || len(f.Suspects)+len(f.Cleared) != 0 {
 		t.Errorf("%+v", f)
 	}
-	if got := s.last.Strings(); !slices.Contains(got, "HostnameOpened: b.example of namespace team-b stays open: the load balancer follows with its routes as they were") {
+	if got := s.last.Strings(); !slices.Contains(got, "HostnameOpened: b.example of namespace team-b stays open: the "+
+		"load balancer follows with its routes as they were") {
 		t.Errorf("events %q", got)
 	}
 
@@ -225,7 +232,8 @@ func TestAHostnameIsClosedForWhatItsRoutesHold(t *testing.T) {
 		}
 	}
 	_ = pass(nil)
-	if a, b := opensTo(t, live, "dc-a"), opensTo(t, live, "dc-b"); a != gatewayv1.NamespacesFromSame || b != gatewayv1.NamespacesFromSelector {
+	if a, b := opensTo(t, live, "dc-a"), opensTo(t, live, "dc-b"); a != gatewayv1.NamespacesFromSame ||
+		b != gatewayv1.NamespacesFromSelector {
 		t.Errorf("open to %s and %s", a, b)
 	}
 	if err := live.Delete(t.Context(), weighty); err != nil {

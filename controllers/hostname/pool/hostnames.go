@@ -117,10 +117,12 @@ func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if len(membersOf(all)) > 0 {
-		return "", engine.Wait(v1alpha1.ReasonSettling, time.Second, "a hostname has come that the cache does not show yet")
+		return "", engine.Wait(v1alpha1.ReasonSettling, time.Second, "a hostname has come that the cache does not "+
+			"show yet")
 	}
 	if slices.ContainsFunc(all, hasAlias) {
-		return "", engine.Wait(v1alpha1.ReasonInUse, watchFallback, "the records of a hostname lead to this load balancer, which stays until the hostname has another certificate or its records are gone")
+		return "", engine.Wait(v1alpha1.ReasonInUse, watchFallback, "the records of a hostname lead to this load "+
+			"balancer, which stays until the hostname has another certificate or its records are gone")
 	}
 	text, err := r.tearDown(ctx)
 	if err != nil {
@@ -168,7 +170,8 @@ func (r *reconciliation) tearDown(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for _, name := range []string{"keeper", "redirect"} {
-		if err := r.objects.Delete(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name + "-" + name}}); err != nil {
+		if err := r.objects.Delete(
+			ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name + "-" + name}}); err != nil {
 			return "", err
 		}
 	}
@@ -195,9 +198,11 @@ func (r *reconciliation) tearDown(ctx context.Context) (string, error) {
 // balancer.
 func (r *reconciliation) waitForDeletion(ctx context.Context) error {
 	if wait, ok := engine.AsWait(r.Classes.Check(ctx, r.pg.Spec.GatewayClass)); ok && wait.Stalled {
-		return engine.Blocked(wait.Reason, "the load balancer serves no hostname and cannot be deleted without its class: %w", wait.Err)
+		return engine.Blocked(wait.Reason, "the load balancer serves no hostname and cannot be deleted without its "+
+			"class: %w", wait.Err)
 	}
-	return engine.Wait(v1alpha1.ReasonWaitingForDeletion, 5*time.Second, "the load balancer serves no hostname and is being deleted")
+	return engine.Wait(v1alpha1.ReasonWaitingForDeletion, 5*time.Second, "the load balancer serves no hostname and "+
+		"is being deleted")
 }
 
 // checkProgrammed checks the Gateway's conditions at its current generation. A failing load balancer controller removes
@@ -207,12 +212,15 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 		return "nothing to program", nil
 	}
 	g := &r.gateway
-	for _, kind := range []gatewayv1.GatewayConditionType{gatewayv1.GatewayConditionAccepted, gatewayv1.GatewayConditionProgrammed} {
+	for _, kind := range []gatewayv1.GatewayConditionType{
+		gatewayv1.GatewayConditionAccepted, gatewayv1.GatewayConditionProgrammed,
+	} {
 		c := meta.FindStatusCondition(g.Status.Conditions, string(kind))
 		switch {
 		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
 			r.unseen = c != nil && c.Status == metav1.ConditionUnknown // AWS is creating the load balancer
-			return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback, "the load balancer controller has not taken up the Gateway yet")
+			return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback,
+				"the load balancer controller has not taken up the Gateway yet")
 		case c.Status != metav1.ConditionTrue:
 			return "", r.controllerRefusal(c)
 		}
@@ -225,9 +233,11 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 
 // controllerRefusal returns the load balancer controller's message for a Gateway that it cannot reconcile.
 func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
-	says := fmt.Sprintf("the load balancer controller says %s; kubectl describe gateway %s -n %s has its events", Says(c), r.pg.Name, r.pg.Namespace)
+	says := fmt.Sprintf("the load balancer controller says %s; kubectl describe gateway %s -n %s has its events",
+		Says(c), r.pg.Name, r.pg.Namespace)
 	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
-		return engine.Wait(v1alpha1.ReasonChangesWait, watchFallback, "what was served is served as before; changes wait: %s", says)
+		return engine.Wait(v1alpha1.ReasonChangesWait, watchFallback, "what was served is served as before; changes "+
+			"wait: %s", says)
 	}
 	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "%s", says)
 }

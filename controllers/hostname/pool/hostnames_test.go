@@ -29,25 +29,38 @@ func served(name string) *v1alpha1.GatewayHostnameRequest {
 }
 
 // serving returns a PoolGateway that serves the requests; pass reads requests from shown unless that is nil.
-func serving(t *testing.T, requests ...*v1alpha1.GatewayHostnameRequest) (live client.WithWatch, pass func(shown []v1alpha1.GatewayHostnameRequest) error) {
+func serving(t *testing.T, requests ...*v1alpha1.GatewayHostnameRequest) (
+	live client.WithWatch, pass func(shown []v1alpha1.GatewayHostnameRequest) error,
+) {
 	t.Helper()
 	g := gatewayOf("gw-00", nil)
-	objects := []client.Object{g.DeepCopy(), &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName}}}
+	objects := []client.Object{g.DeepCopy(), &gatewayv1.GatewayClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "alb"},
+		Spec:       gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName},
+	}}
 	for _, r := range requests {
 		objects = append(objects, r)
 	}
 	live = cluster(t, interceptor.Funcs{}, objects...)
 	return live, func(shown []v1alpha1.GatewayHostnameRequest) error {
-		cached := interceptor.NewClient(live, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
-			err := c.List(ctx, list, o...)
-			if all, ok := list.(*v1alpha1.GatewayHostnameRequestList); ok && shown != nil {
-				all.Items = slices.Clone(shown)
-			}
-			return err
-		}})
-		rec := Reconciler{Applier: apply.Applier{Client: cached, APIReader: live}, Classes: ClassChecker{Reader: cached, APIReader: live}, ObservedTimes: &ObservedTimes{}, Now: time.Now, LoadBalancers: func(context.Context, *v1alpha1.PoolGateway) (LoadBalancers, error) {
-			return LoadBalancers{}, errors.New("nobody looks")
-		}, DeleteUnused: func(ctx context.Context, g *v1alpha1.PoolGateway) error { return live.Delete(ctx, g) }}
+		cached := interceptor.NewClient(
+			live, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList,
+				o ...client.ListOption,
+			) error {
+				err := c.List(ctx, list, o...)
+				if all, ok := list.(*v1alpha1.GatewayHostnameRequestList); ok && shown != nil {
+					all.Items = slices.Clone(shown)
+				}
+				return err
+			}})
+		rec := Reconciler{
+			Applier: apply.Applier{Client: cached, APIReader: live}, Classes: ClassChecker{
+				Reader: cached, APIReader: live,
+			}, ObservedTimes: &ObservedTimes{}, Now: time.Now,
+			LoadBalancers: func(context.Context, *v1alpha1.PoolGateway) (LoadBalancers, error) {
+				return LoadBalancers{}, errors.New("nobody looks")
+			}, DeleteUnused: func(ctx context.Context, g *v1alpha1.PoolGateway) error { return live.Delete(ctx, g) },
+		}
 		return rec.Reconcile(t.Context(), g, engine.NewPass(nil))
 	}
 }
@@ -76,7 +89,8 @@ func TestTheLastHostnamesGoTogether(t *testing.T) {
 	if err := pass([]v1alpha1.GatewayHostnameRequest{*served("a")}); err != nil {
 		t.Error(err)
 	}
-	if there(t, live, &gatewayv1.Gateway{}, "gw-00") || there(t, live, &gatewayv1.ListenerSet{}, "dc-a") || there(t, live, &albconfig.LoadBalancerConfiguration{}, "gw-00") {
+	if there(t, live, &gatewayv1.Gateway{}, "gw-00") || there(t, live, &gatewayv1.ListenerSet{}, "dc-a") ||
+		there(t, live, &albconfig.LoadBalancerConfiguration{}, "gw-00") {
 		t.Error("something is left")
 	}
 }
@@ -91,7 +105,8 @@ func TestALoadBalancerStaysWhileRecordsLeadToIt(t *testing.T) {
 	if err := live.Update(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := engine.AsWait(pass(nil)); !ok || got.Reason != "InUse" || !there(t, live, &gatewayv1.Gateway{}, "gw-00") {
+	if got, ok := engine.AsWait(pass(nil)); !ok || got.Reason != "InUse" ||
+		!there(t, live, &gatewayv1.Gateway{}, "gw-00") {
 		t.Errorf("%v", got)
 	}
 	request.Status.LoadBalancer = ""

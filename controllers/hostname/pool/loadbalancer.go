@@ -15,11 +15,14 @@ import (
 
 // API is the part of the Elastic Load Balancing client that is used. Portico only reads.
 type API interface {
-	DescribeLoadBalancers(context.Context, *elasticloadbalancingv2.DescribeLoadBalancersInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeLoadBalancersOutput, error)
-	DescribeListeners(context.Context, *elasticloadbalancingv2.DescribeListenersInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeListenersOutput, error)
+	DescribeLoadBalancers(context.Context, *elasticloadbalancingv2.DescribeLoadBalancersInput,
+		...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeLoadBalancersOutput, error)
+	DescribeListeners(context.Context, *elasticloadbalancingv2.DescribeListenersInput,
+		...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeListenersOutput, error)
 	DescribeListenerCertificates(context.Context, *elasticloadbalancingv2.DescribeListenerCertificatesInput,
 		...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeListenerCertificatesOutput, error)
-	DescribeRules(context.Context, *elasticloadbalancingv2.DescribeRulesInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeRulesOutput, error)
+	DescribeRules(context.Context, *elasticloadbalancingv2.DescribeRulesInput,
+		...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeRulesOutput, error)
 }
 
 // LoadBalancers are the load balancers of one account and region.
@@ -36,7 +39,9 @@ type LoadBalancer struct {
 
 // Find returns the load balancer with this DNS name, nil if there is none.
 func (b LoadBalancers) Find(ctx context.Context, dnsName string) (*LoadBalancer, error) {
-	out, err := b.API.DescribeLoadBalancers(ctx, &elasticloadbalancingv2.DescribeLoadBalancersInput{Names: []string{nameOf(dnsName)}})
+	out, err := b.API.DescribeLoadBalancers(ctx, &elasticloadbalancingv2.DescribeLoadBalancersInput{
+		Names: []string{nameOf(dnsName)},
+	})
 	if cloud.IsNotFound(err) {
 		return nil, nil
 	}
@@ -45,9 +50,13 @@ func (b LoadBalancers) Find(ctx context.Context, dnsName string) (*LoadBalancer,
 	}
 	for _, lb := range out.LoadBalancers {
 		if strings.EqualFold(aws.ToString(lb.DNSName), dnsName) {
-			seen := &LoadBalancer{TargetGroups: map[string]bool{}, Hosts: map[string]int{}, PoolLoadBalancer: v1alpha1.PoolLoadBalancer{
-				ARN: aws.ToString(lb.LoadBalancerArn), DNSName: strings.ToLower(dnsName), ZoneID: aws.ToString(lb.CanonicalHostedZoneId),
-			}}
+			seen := &LoadBalancer{
+				TargetGroups: map[string]bool{}, Hosts: map[string]int{},
+				PoolLoadBalancer: v1alpha1.PoolLoadBalancer{
+					ARN: aws.ToString(lb.LoadBalancerArn), DNSName: strings.ToLower(dnsName),
+					ZoneID: aws.ToString(lb.CanonicalHostedZoneId),
+				},
+			}
 			return seen, b.readListeners(ctx, seen)
 		}
 	}
@@ -65,7 +74,8 @@ func nameOf(dnsName string) string {
 
 // readListeners counts what the load balancer actually has, not what was requested.
 func (b LoadBalancers) readListeners(ctx context.Context, seen *LoadBalancer) error {
-	listeners := elasticloadbalancingv2.NewDescribeListenersPaginator(b.API, &elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: &seen.ARN})
+	listeners := elasticloadbalancingv2.NewDescribeListenersPaginator(
+		b.API, &elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: &seen.ARN})
 	for listeners.HasMorePages() {
 		out, err := listeners.NextPage(ctx)
 		if err != nil {
@@ -83,7 +93,9 @@ func (b LoadBalancers) readListeners(ctx context.Context, seen *LoadBalancer) er
 }
 
 func (b LoadBalancers) readListener(ctx context.Context, l *elb.Listener, seen *LoadBalancer) error {
-	rules := elasticloadbalancingv2.NewDescribeRulesPaginator(b.API, &elasticloadbalancingv2.DescribeRulesInput{ListenerArn: l.ListenerArn})
+	rules := elasticloadbalancingv2.NewDescribeRulesPaginator(b.API, &elasticloadbalancingv2.DescribeRulesInput{
+		ListenerArn: l.ListenerArn,
+	})
 	for rules.HasMorePages() {
 		out, err := rules.NextPage(ctx)
 		if err != nil {

@@ -20,18 +20,23 @@ const (
 
 var (
 	balancersDesc = metric.Collected(metric.Info{
-		Name: "portico_pool_load_balancers", Source: metric.Operator, Help: "Shared load balancers (PoolGateways) that there are.",
+		Name: "portico_pool_load_balancers", Source: metric.Operator,
+		Help: "Shared load balancers (PoolGateways) that there are.",
 	})
 	balancersLimitDesc = metric.Collected(metric.Info{
-		Name: "portico_pool_load_balancers_limit", Source: metric.Operator, Help: "Shared load balancers that Portico makes at most.",
+		Name: "portico_pool_load_balancers_limit", Source: metric.Operator,
+		Help: "Shared load balancers that Portico makes at most.",
 	})
 	placesDesc = metric.Collected(metric.Info{
-		Name: "portico_pool_places", Source: metric.Operator, Help: "Places for hostnames on the shared load balancers; when all are taken, Portico makes another load balancer.",
+		Name: "portico_pool_places", Source: metric.Operator,
+		Help: "Places for hostnames on the shared load balancers; when all are taken, Portico makes another load " +
+			"balancer.",
 		Labels: []metric.Label{{Name: "state", Values: []string{"free", "taken"}}},
 	})
 	fullestDesc = metric.Collected(metric.Info{
 		Name: "portico_pool_fullest_ratio", Source: metric.Operator,
-		Help:   "How much of what AWS allows one load balancer is used on the fullest of the pool. Portico fills up to 0.8 of certificates and target groups, and 0.75 of rules.",
+		Help: "How much of what AWS allows one load balancer is used on the fullest of the pool. Portico fills up " +
+			"to 0.8 of certificates and target groups, and 0.75 of rules.",
 		Labels: []metric.Label{{Name: "resource", Values: []string{"certificates", "rules", "target_groups"}}},
 	})
 )

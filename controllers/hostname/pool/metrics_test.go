@@ -24,7 +24,8 @@ func TestHowFullThePoolIs(t *testing.T) {
 	if err := v1alpha1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
-	kube := fake.NewClientBuilder().WithScheme(s).WithObjects(gateway("gw-00", 20, 20, 50, 30), gateway("gw-01", 5, 5, 90, 10)).Build()
+	kube := fake.NewClientBuilder().WithScheme(s).WithObjects(
+		gateway("gw-00", 20, 20, 50, 30), gateway("gw-01", 5, 5, 90, 10)).Build()
 	out := make(chan prometheus.Metric, 20)
 	if err := collectPool(t.Context(), kube, out); err != nil {
 		t.Fatal(err)
@@ -42,7 +43,10 @@ func TestHowFullThePoolIs(t *testing.T) {
 		}
 		got[label] += d.GetGauge().GetValue()
 	}
-	if want := map[string]float64{"": 102, "taken": 25, "free": 15, "certificates": 0.8, "rules": 0.9, "target_groups": 0.3}; !maps.Equal(got, want) {
+	if want := map[string]float64{
+		"": 102, "taken": 25, "free": 15, "certificates": 0.8, "rules": 0.9,
+		"target_groups": 0.3,
+	}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -36,16 +36,22 @@ func (r *reconciliation) observeLoadBalancer(ctx context.Context) (string, error
 		}
 	}
 	if !slices.Equal(want, s.Attached) {
-		return "", engine.Wait(v1alpha1.ReasonCertificatesPending, r.pollInterval(), "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
+		return "", engine.Wait(v1alpha1.ReasonCertificatesPending, r.pollInterval(),
+			"the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want),
+			len(s.Attached))
 	}
 	if pending := r.pendingRoutes(); pending != "" {
-		return "", engine.Wait(v1alpha1.ReasonRoutePending, r.pollInterval(), "the load balancer controller has not taken up %s yet", pending)
+		return "", engine.Wait(v1alpha1.ReasonRoutePending, r.pollInterval(),
+			"the load balancer controller has not taken up %s yet", pending)
 	}
 	if other := r.otherRules(); other != "" && !r.givenUp() {
-		return "", engine.Wait(v1alpha1.ReasonRoutePending, r.pollInterval(), "the load balancer controller is at work on the rules: %s", other)
+		return "", engine.Wait(v1alpha1.ReasonRoutePending, r.pollInterval(),
+			"the load balancer controller is at work on the rules: %s", other)
 	}
 	return fmt.Sprintf("%d of %d certificates, %d of %d rules, %d of %d target groups",
-		s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups, v1alpha1.PoolTargetGroups), nil
+			s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups,
+			v1alpha1.PoolTargetGroups),
+		nil
 }
 
 // pendingRoutes returns what the load balancer controller has not processed at its current generation: a listener, or a
@@ -138,13 +144,16 @@ func (r *reconciliation) readLoadBalancer(ctx context.Context) error {
 	}
 	if seen == nil {
 		r.pg.Status.LoadBalancer, r.pg.Status.Attached, r.unseen = nil, nil, true
-		return engine.Wait(v1alpha1.ReasonLoadBalancerNotFound, 10*time.Second, "account %s has no load balancer %s in %s; if this stays, the load balancer controller works in another account than provider %s",
+		return engine.Wait(v1alpha1.ReasonLoadBalancerNotFound, 10*time.Second,
+			"account %s has no load balancer %s in %s; if this stays, the load balancer controller works in another "+
+				"account than provider %s",
 			r.pg.Spec.AccountID, r.address(), r.pg.Spec.Region, r.pg.Spec.ProviderRef.Name)
 	}
 	r.ObservedTimes.set(r.pg.UID, r.Now(), seen.Hosts)
 	s := &r.pg.Status
 	s.LoadBalancer, s.Attached = &seen.PoolLoadBalancer, seen.Certificates
-	s.Certificates, s.Rules, s.TargetGroups = toInt32(len(seen.Certificates)), toInt32(seen.Rules), toInt32(len(seen.TargetGroups))
+	s.Certificates, s.Rules, s.TargetGroups = toInt32(len(seen.Certificates)), toInt32(seen.Rules),
+		toInt32(len(seen.TargetGroups))
 	return nil
 }
 

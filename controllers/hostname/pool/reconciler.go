@@ -110,25 +110,34 @@ func (r *reconciliation) countHostnames(ctx context.Context) error {
 }
 
 // readMembers lists the hostnames that belong on the load balancer, sorted.
-func (r *reconciliation) readMembers(ctx context.Context, from client.Reader, options ...client.ListOption) ([]member, error) {
+func (r *reconciliation) readMembers(ctx context.Context, from client.Reader, options ...client.ListOption) (
+	[]member, error,
+) {
 	all, err := r.listRequests(ctx, from, options...)
 	return membersOf(all), err
 }
 
 // listRequests returns the requests that have a place on this Gateway.
-func (r *reconciliation) listRequests(ctx context.Context, from client.Reader, options ...client.ListOption) ([]v1alpha1.GatewayHostnameRequest, error) {
+func (r *reconciliation) listRequests(ctx context.Context, from client.Reader, options ...client.ListOption) (
+	[]v1alpha1.GatewayHostnameRequest, error,
+) {
 	list := &v1alpha1.GatewayHostnameRequestList{}
 	if err := from.List(ctx, list, options...); err != nil {
 		return nil, fmt.Errorf("list the hostnames on %s: %w", r.pg.Name, err)
 	}
-	return slices.DeleteFunc(list.Items, func(one v1alpha1.GatewayHostnameRequest) bool { return one.Status.Gateway != r.pg.Name }), nil
+	return slices.DeleteFunc(list.Items, func(one v1alpha1.GatewayHostnameRequest) bool {
+		return one.Status.Gateway != r.pg.Name
+	}), nil
 }
 
 func membersOf(requests []v1alpha1.GatewayHostnameRequest) []member {
 	var all []member
 	for i := range requests {
 		if s := &requests[i].Status; s.Certificate != nil && s.Certificate.Serve && s.Certificate.ARN != "" {
-			all = append(all, member{hostname: s.Hostname, namespace: requests[i].Namespace, claim: s.Claim, arn: s.Certificate.ARN})
+			all = append(all, member{
+				hostname: s.Hostname, namespace: requests[i].Namespace, claim: s.Claim,
+				arn: s.Certificate.ARN,
+			})
 		}
 	}
 	slices.SortFunc(all, compareMembers)
@@ -178,7 +187,8 @@ func (rec Reconciler) Finalize(ctx context.Context, pg *v1alpha1.PoolGateway, pa
 		if err := rec.Reconcile(ctx, pg, pass); err != nil {
 			return err
 		}
-		return engine.Blocked(v1alpha1.ReasonInUse, "%d hostnames have a place on this Gateway; delete their requests first", n)
+		return engine.Blocked(v1alpha1.ReasonInUse, "%d hostnames have a place on this Gateway; delete their "+
+			"requests first", n)
 	}
 	r, err := rec.run(ctx, pg, pass)
 	if err != nil {

@@ -28,23 +28,35 @@ const space = "portico-gateways"
 func cluster(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, corev1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		v1alpha1.AddToScheme, corev1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme,
+	} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(funcs).WithStatusSubresource(&v1alpha1.PoolGateway{}).
-		WithIndex(&v1alpha1.GatewayHostnameRequest{}, Index, func(o client.Object) []string { return []string{o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway} }).
-		WithIndex(&v1alpha1.DomainClaim{}, Index, func(o client.Object) []string { return []string{o.(*v1alpha1.DomainClaim).Spec.Gateway} }).
-		WithIndex(&gatewayv1.HTTPRoute{}, RouteIndex, ListenerSetsOf).WithIndex(&gatewayv1.GRPCRoute{}, RouteIndex, ListenerSetsOf).Build()
+	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(
+		funcs).WithStatusSubresource(&v1alpha1.PoolGateway{}).
+		WithIndex(&v1alpha1.GatewayHostnameRequest{}, Index, func(o client.Object) []string {
+			return []string{o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway}
+		}).
+		WithIndex(&v1alpha1.DomainClaim{}, Index, func(o client.Object) []string {
+			return []string{o.(*v1alpha1.DomainClaim).Spec.Gateway}
+		}).
+		WithIndex(&gatewayv1.HTTPRoute{}, RouteIndex, ListenerSetsOf).WithIndex(
+		&gatewayv1.GRPCRoute{}, RouteIndex, ListenerSetsOf).Build()
 }
 
 var kind = v1alpha1.PoolGatewaySpec{
-	Visibility: v1alpha1.InternetFacing, GatewayClass: "alb", ProviderRef: v1alpha1.LocalRef{Name: "aws"}, AccountID: "123456789012", Region: "eu-west-1",
+	Visibility: v1alpha1.InternetFacing, GatewayClass: "alb", ProviderRef: v1alpha1.LocalRef{Name: "aws"},
+	AccountID: "123456789012", Region: "eu-west-1",
 }
 
 func gatewayOf(name string, change func(*v1alpha1.PoolGateway)) *v1alpha1.PoolGateway {
-	g := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name, UID: "uid-of-gateway"}, Spec: kind}
+	g := &v1alpha1.PoolGateway{
+		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name, UID: "uid-of-gateway"},
+		Spec:       kind,
+	}
 	if change != nil {
 		change(g)
 	}
@@ -75,13 +87,19 @@ func TestFirstFit(t *testing.T) {
 		"removed with hostnames": {nil, claimsOn("gw-00", 1), "gw-01"},
 		"certificates of others": {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.Certificates = 20 })}, nil, "gw-01"},
 		"rules kept for others": {
-			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 70, TargetGroups: 4}}}, "gw-00",
+			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{
+				{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 70, TargetGroups: 4}},
+			}, "gw-00",
 		},
 		"one rule too many kept for others": {
-			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 71, TargetGroups: 4}}}, "gw-01",
+			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{
+				{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 71, TargetGroups: 4}},
+			}, "gw-01",
 		},
 		"target groups kept for others": {
-			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 3, TargetGroups: 77}}}, "gw-01",
+			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{
+				{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 3, TargetGroups: 77}},
+			}, "gw-01",
 		},
 		"too many rules":         {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.Rules = 75 })}, nil, "gw-01"},
 		"too many target groups": {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.TargetGroups = 80 })}, nil, "gw-01"},
@@ -100,7 +118,8 @@ func TestFirstFit(t *testing.T) {
 		if err != nil || got != row.want {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
-		if err := c.Get(t.Context(), client.ObjectKey{Namespace: space, Name: got}, &v1alpha1.PoolGateway{}); err != nil {
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: space, Name: got},
+			&v1alpha1.PoolGateway{}); err != nil {
 			t.Errorf("%s: it is not there: %v", name, err)
 		}
 	}
@@ -111,12 +130,16 @@ func TestFirstFit(t *testing.T) {
 		claims = append(claims, claimsOn(fmt.Sprintf("gw-%02d", n), 20)...)
 	}
 	c := cluster(t, interceptor.Funcs{}, all...)
-	if _, err := (Allocator{Client: c, APIReader: c, Namespace: space}).Allocate(t.Context(), kind, small, claims); err == nil || !strings.Contains(err.Error(), "ask a platform admin") {
+	if _, err := (Allocator{Client: c, APIReader: c, Namespace: space}).Allocate(
+		t.Context(), kind, small, claims); err == nil || !strings.Contains(err.Error(), "ask a platform admin") {
 		t.Errorf("all full: %v", err)
 	}
 	boom := errors.New("boom")
-	broken := cluster(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return boom }})
-	if got, err := (Allocator{Client: broken, APIReader: broken, Namespace: space}).Allocate(t.Context(), kind, small, nil); !errors.Is(err, boom) {
+	broken := cluster(t, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return boom },
+	})
+	if got, err := (Allocator{Client: broken, APIReader: broken, Namespace: space}).Allocate(
+		t.Context(), kind, small, nil); !errors.Is(err, boom) {
 		t.Errorf("an error is an empty pool: %s, %v", got, err)
 	}
 }
@@ -137,22 +160,37 @@ func TestTheNameOfALoadBalancer(t *testing.T) {
 func TestAStaleCacheTakesNothingOff(t *testing.T) {
 	request := func(name, arn string) *v1alpha1.GatewayHostnameRequest {
 		r := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}
-		r.Status = v1alpha1.GatewayHostnameRequestStatus{Hostname: name + ".example", Claim: "dc-" + name, Gateway: "gw-00", Certificate: &v1alpha1.HostnameCertificate{ARN: arn, Serve: true}}
+		r.Status = v1alpha1.GatewayHostnameRequestStatus{
+			Hostname: name + ".example", Claim: "dc-" + name,
+			Gateway: "gw-00", Certificate: &v1alpha1.HostnameCertificate{ARN: arn, Serve: true},
+		}
 		return r
 	}
 	g := gatewayOf("gw-00", nil)
-	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName}}
+	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: gatewayv1.GatewayClassSpec{
+		ControllerName: albconfig.ControllerName,
+	}}
 	for name, hidden := range map[string][]string{"one of two": {"b"}, "both": {"a", "b"}} {
-		live := cluster(t, interceptor.Funcs{}, g.DeepCopy(), class.DeepCopy(), request("a", "arn:a"), request("b", "arn:b"))
+		live := cluster(t, interceptor.Funcs{}, g.DeepCopy(), class.DeepCopy(), request("a", "arn:a"),
+			request("b", "arn:b"))
 		stale := false
-		cached := interceptor.NewClient(live, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
-			err := c.List(ctx, list, o...)
-			if all, ok := list.(*v1alpha1.GatewayHostnameRequestList); ok && stale {
-				all.Items = slices.DeleteFunc(all.Items, func(r v1alpha1.GatewayHostnameRequest) bool { return slices.Contains(hidden, r.Name) })
-			}
-			return err
-		}})
-		rec := Reconciler{Applier: apply.Applier{Client: cached, APIReader: live}, Classes: ClassChecker{Reader: cached, APIReader: live}, LoadBalancers: func(context.Context, *v1alpha1.PoolGateway) (LoadBalancers, error) {
+		cached := interceptor.NewClient(
+			live, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList,
+				o ...client.ListOption,
+			) error {
+				err := c.List(ctx, list, o...)
+				if all, ok := list.(*v1alpha1.GatewayHostnameRequestList); ok && stale {
+					all.Items = slices.DeleteFunc(all.Items, func(r v1alpha1.GatewayHostnameRequest) bool {
+						return slices.Contains(hidden, r.Name)
+					})
+				}
+				return err
+			}})
+		rec := Reconciler{Applier: apply.Applier{Client: cached, APIReader: live}, Classes: ClassChecker{
+			Reader: cached, APIReader: live,
+		}, LoadBalancers: func(context.Context, *v1alpha1.PoolGateway) (
+			LoadBalancers, error,
+		) {
 			return LoadBalancers{}, errors.New("nobody looks")
 		}, ObservedTimes: &ObservedTimes{}, Now: time.Now}
 		for _, stale = range []bool{false, true} {
@@ -166,11 +204,13 @@ func TestAStaleCacheTakesNothingOff(t *testing.T) {
 				t.Errorf("%s, stale %v: %+v", name, stale, l)
 			}
 			for _, set := range []string{"dc-a", "dc-b"} {
-				if err := live.Get(t.Context(), client.ObjectKey{Namespace: space, Name: set}, &gatewayv1.ListenerSet{}); err != nil {
+				if err := live.Get(t.Context(), client.ObjectKey{Namespace: space, Name: set},
+					&gatewayv1.ListenerSet{}); err != nil {
 					t.Errorf("%s, stale %v: %v", name, stale, err)
 				}
 			}
-			if err := live.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "gw-00"}, &gatewayv1.Gateway{}); err != nil {
+			if err := live.Get(t.Context(), client.ObjectKey{Namespace: space, Name: "gw-00"},
+				&gatewayv1.Gateway{}); err != nil {
 				t.Errorf("%s, stale %v: %v", name, stale, err)
 			}
 		}

@@ -44,7 +44,8 @@ func teamRouteOf(obj client.Object) teamRoute {
 	r := teamRoute{object: obj}
 	switch o := obj.(type) {
 	case *gatewayv1.HTTPRoute:
-		r.kind, r.spec, r.parents, r.hostnames, r.status = teamroute.HTTP, &o.Spec, o.Spec.ParentRefs, o.Spec.Hostnames, o.Status.Parents
+		r.kind, r.spec, r.parents, r.hostnames, r.status = teamroute.HTTP, &o.Spec, o.Spec.ParentRefs, o.Spec.Hostnames,
+			o.Status.Parents
 		for i := range o.Spec.Rules {
 			one := rule{matches: len(o.Spec.Rules[i].Matches)}
 			for _, b := range o.Spec.Rules[i].BackendRefs {
@@ -53,7 +54,8 @@ func teamRouteOf(obj client.Object) teamRoute {
 			r.rules = append(r.rules, one)
 		}
 	case *gatewayv1.GRPCRoute:
-		r.kind, r.spec, r.parents, r.hostnames, r.status = teamroute.GRPC, &o.Spec, o.Spec.ParentRefs, o.Spec.Hostnames, o.Status.Parents
+		r.kind, r.spec, r.parents, r.hostnames, r.status = teamroute.GRPC, &o.Spec, o.Spec.ParentRefs, o.Spec.Hostnames,
+			o.Status.Parents
 		for i := range o.Spec.Rules {
 			one := rule{matches: len(o.Spec.Rules[i].Matches)}
 			for _, b := range o.Spec.Rules[i].BackendRefs {
@@ -91,7 +93,9 @@ func (r *teamRoute) namespaceOf(p *gatewayv1.ParentReference) string {
 
 // listRoutes returns the routes of a namespace whose parent is the ListenerSet called claim, sorted.
 func listRoutes(ctx context.Context, from client.Reader, gateways, claim, namespace string) ([]teamRoute, error) {
-	options := []client.ListOption{client.InNamespace(namespace), client.MatchingFields{RouteIndex: gateways + "/" + claim}, client.UnsafeDisableDeepCopy}
+	options := []client.ListOption{client.InNamespace(namespace), client.MatchingFields{
+		RouteIndex: gateways + "/" + claim,
+	}, client.UnsafeDisableDeepCopy}
 	var all []teamRoute
 	for _, list := range []client.ObjectList{&gatewayv1.HTTPRouteList{}, &gatewayv1.GRPCRouteList{}} {
 		if err := from.List(ctx, list, options...); err != nil {
@@ -110,7 +114,9 @@ func listRoutes(ctx context.Context, from client.Reader, gateways, claim, namesp
 
 // Needs returns what the routes of a namespace need of the load balancer for the hostname of the ListenerSet named
 // claim. It counts what the routes declare, which does not change while the listener is closed.
-func Needs(ctx context.Context, from client.Reader, gateways, claim, namespace, hostname string) (v1alpha1.LoadBalancerBudget, error) {
+func Needs(ctx context.Context, from client.Reader, gateways, claim, namespace, hostname string) (
+	v1alpha1.LoadBalancerBudget, error,
+) {
 	d, err := readDemand(ctx, from, gateways, member{claim: claim, namespace: namespace, hostname: hostname})
 	return d.needs, err
 }
@@ -200,7 +206,9 @@ func (r *teamRoute) hosts(listener string) []string {
 	for _, h := range r.hostnames {
 		name := string(h)
 		switch {
-		case slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longestLabel }):
+		case slices.ContainsFunc(strings.Split(name, "."), func(label string) bool {
+			return len(label) > longestLabel
+		}):
 		case name == listener || covers(listener, name):
 			all = append(all, name)
 		case covers(name, listener):
@@ -249,7 +257,8 @@ func portOf(b gatewayv1.BackendRef) int32 {
 func (r *teamRoute) accepted(gateways, claim string) *metav1.Condition {
 	for i := range r.status {
 		s := &r.status[i]
-		if s.ControllerName != albconfig.ControllerName || string(s.ParentRef.Name) != claim || r.namespaceOf(&s.ParentRef) != gateways {
+		if s.ControllerName != albconfig.ControllerName || string(s.ParentRef.Name) != claim ||
+			r.namespaceOf(&s.ParentRef) != gateways {
 			continue
 		}
 		c := meta.FindStatusCondition(s.Conditions, string(gatewayv1.RouteConditionAccepted))

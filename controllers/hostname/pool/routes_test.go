@@ -24,7 +24,10 @@ func TestHostsAreThoseThatTheControllerAttaches(t *testing.T) {
 	}{
 		{"a.example", nil, []string{"a.example"}},
 		{"a.example", []gatewayv1.Hostname{"a.example", "b.example"}, []string{"a.example"}},
-		{"*.team.example", []gatewayv1.Hostname{"pr--7.team.example", "xn--a.team.example", "x.y.team.example", "team.example"}, []string{"pr--7.team.example", "x.y.team.example", "xn--a.team.example"}},
+		{"*.team.example", []gatewayv1.Hostname{
+			"pr--7.team.example", "xn--a.team.example", "x.y.team.example",
+			"team.example",
+		}, []string{"pr--7.team.example", "x.y.team.example", "xn--a.team.example"}},
 		{"*.team.example", []gatewayv1.Hostname{gatewayv1.Hostname(long + ".team.example"), gatewayv1.Hostname(long + "a.team.example")}, []string{long + ".team.example"}},
 		{"a.team.example", []gatewayv1.Hostname{"*.team.example"}, []string{"a.team.example"}},
 		{"*.b.example", []gatewayv1.Hostname{"*.example"}, []string{"*.b.example"}},
@@ -43,18 +46,22 @@ func TestHostsAreThoseThatTheControllerAttaches(t *testing.T) {
 func TestEveryRouteOfAHostnameIsInItsDigest(t *testing.T) {
 	weight := int32(1000)
 	odd := routeTo("odd", "dc-a", 60, "s")
-	odd.Spec.Hostnames, odd.Spec.Rules[0].BackendRefs[0].Weight = []gatewayv1.Hostname{"pr--7.team.example", "xn--a.team.example"}, &weight
+	odd.Spec.Hostnames, odd.Spec.Rules[0].BackendRefs[0].Weight = []gatewayv1.Hostname{
+		"pr--7.team.example", "xn--a.team.example",
+	}, &weight
 	other := routeTo("other", "dc-a", 1, "s")
 	other.Spec.Hostnames = []gatewayv1.Hostname{"elsewhere.example"}
 	read := func(r *gatewayv1.HTTPRoute) demand {
 		t.Helper()
-		d, err := readDemand(t.Context(), cluster(t, interceptor.Funcs{}, r.DeepCopy()), space, member{claim: "dc-a", namespace: "payments", hostname: "*.team.example"})
+		d, err := readDemand(t.Context(), cluster(t, interceptor.Funcs{}, r.DeepCopy()), space,
+			member{claim: "dc-a", namespace: "payments", hostname: "*.team.example"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
-	if d := read(odd); d.needs.Rules != 120 || !strings.Contains(d.fault, "the weight 1000") || d.pending == "" || d.digest == "" {
+	if d := read(odd); d.needs.Rules != 120 || !strings.Contains(d.fault, "the weight 1000") || d.pending == "" ||
+		d.digest == "" {
 		t.Errorf("%+v", d)
 	}
 	if d := read(other); d.needs.Rules != 0 || d.fault != "" || d.pending != "" || d.digest == "" {
@@ -65,10 +72,13 @@ func TestEveryRouteOfAHostnameIsInItsDigest(t *testing.T) {
 // A condition from when the hostname was closed does not count once it is open.
 func TestARouteThatWasNotAllowedIsPending(t *testing.T) {
 	r := routeTo("r", "dc-a", 1, "s")
-	for reason, pending := range map[gatewayv1.RouteConditionReason]bool{gatewayv1.RouteReasonNotAllowedByListeners: true, gatewayv1.RouteReasonNoMatchingListenerHostname: false} {
+	for reason, pending := range map[gatewayv1.RouteConditionReason]bool{
+		gatewayv1.RouteReasonNotAllowedByListeners: true, gatewayv1.RouteReasonNoMatchingListenerHostname: false,
+	} {
 		d := demand{rules: map[string]map[string]int{}}
 		of := teamRouteOf(r)
-		if d.expect(&of, &metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reason)}, []string{"a.example"}, 1); (d.pending != "") != pending || len(d.rules) != 0 {
+		if d.expect(&of, &metav1.Condition{Status: metav1.ConditionFalse, Reason: string(reason)},
+			[]string{"a.example"}, 1); (d.pending != "") != pending || len(d.rules) != 0 {
 			t.Errorf("%s: %+v", reason, d)
 		}
 	}
@@ -83,7 +93,8 @@ func TestServicesAreInTheDigest(t *testing.T) {
 		t.Helper()
 		r := &reconciliation{demands: map[string]demand{}}
 		r.Applier = apply.Applier{Client: live, APIReader: live}
-		d, err := readDemand(t.Context(), live, space, member{claim: "dc-a", namespace: "payments", hostname: "a.example"})
+		d, err := readDemand(t.Context(), live, space,
+			member{claim: "dc-a", namespace: "payments", hostname: "a.example"})
 		if err != nil {
 			t.Fatal(err)
 		}

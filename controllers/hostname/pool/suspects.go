@@ -65,7 +65,8 @@ func (s *search) nextSuspects() []v1alpha1.HostnameRoutes {
 // isSuspicious reports whether the load balancer has not followed with these routes, and they were not tried yet. A
 // hostname without routes cannot block it.
 func (s *search) isSuspicious(r v1alpha1.HostnameRoutes) bool {
-	return r.Digest != "" && !s.host(r.Claim).closed && !s.closes(r.Claim) && !slices.Contains(s.Followed, r) && !slices.Contains(s.Cleared, r)
+	return r.Digest != "" && !s.host(r.Claim).closed && !s.closes(r.Claim) && !slices.Contains(s.Followed, r) &&
+		!slices.Contains(s.Cleared, r)
 }
 
 // blame closes the hostname for a time, together with the other suspects of its namespace: trying each one would block
@@ -95,7 +96,9 @@ func (s *search) acquit(r v1alpha1.HostnameRoutes) {
 	case s.changed(r):
 	default:
 		s.innocent = append(s.innocent, r.Claim)
-		waits := slices.ContainsFunc(s.Blamed, func(b v1alpha1.HostnameRoutes) bool { return s.host(b.Claim).namespace == of })
+		waits := slices.ContainsFunc(s.Blamed, func(b v1alpha1.HostnameRoutes) bool {
+			return s.host(b.Claim).namespace == of
+		})
 		if i >= 0 && !waits && !s.Namespaces[i].Guilty {
 			s.Namespaces[i].Times--
 			s.Namespaces[i].Guilty = true // at most once
@@ -119,7 +122,8 @@ func (s *search) isDue(r v1alpha1.HostnameRoutes) bool { return !s.opens(r).Afte
 func (s *search) record(namespace string) *v1alpha1.BlamedNamespace {
 	i := slices.IndexFunc(s.Namespaces, func(n v1alpha1.BlamedNamespace) bool { return n.Namespace == namespace })
 	if i < 0 {
-		i, s.Namespaces = len(s.Namespaces), append(s.Namespaces, v1alpha1.BlamedNamespace{Namespace: namespace, Last: metav1.NewTime(s.now)})
+		i, s.Namespaces = len(s.Namespaces),
+			append(s.Namespaces, v1alpha1.BlamedNamespace{Namespace: namespace, Last: metav1.NewTime(s.now)})
 	}
 	return &s.Namespaces[i]
 }

@@ -51,7 +51,8 @@ type Cluster struct {
 // NewCluster returns a Cluster with the types of a scheme. build may add indexes and objects; it may be nil.
 func NewCluster(of *runtime.Scheme, build func(*fake.ClientBuilder)) *Cluster {
 	store := newTracker(of)
-	b := fake.NewClientBuilder().WithScheme(of).WithObjectTracker(store).WithReturnManagedFields().WithGlobalResourceVersionCounter()
+	b := fake.NewClientBuilder().WithScheme(of).WithObjectTracker(
+		store).WithReturnManagedFields().WithGlobalResourceVersionCounter()
 	if build != nil {
 		build(b)
 	}
@@ -66,21 +67,35 @@ func (c *Cluster) APIReader() client.Reader { return c.client(true) }
 
 func (c *Cluster) client(live bool) client.WithWatch {
 	return interceptor.NewClient(c.Others, interceptor.Funcs{
-		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			return c.do(Call{"get", c.kind(obj), key.Name, live}, func() error { return c.get(ctx, key, obj, live, opts...) })
+		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, obj client.Object,
+			opts ...client.GetOption,
+		) error {
+			return c.do(Call{"get", c.kind(obj), key.Name, live}, func() error {
+				return c.get(ctx, key, obj, live, opts...)
+			})
 		},
 		List: func(ctx context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			return c.do(Call{"list", c.kind(list), "", live}, func() error { return c.Others.List(ctx, list, opts...) })
 		},
 		Apply: c.apply,
-		Patch: func(ctx context.Context, _ client.WithWatch, obj client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return c.do(Call{"patch", c.kind(obj), obj.GetName(), live}, func() error { return c.Others.Patch(ctx, obj, p, opts...) })
+		Patch: func(ctx context.Context, _ client.WithWatch, obj client.Object, p client.Patch,
+			opts ...client.PatchOption,
+		) error {
+			return c.do(Call{"patch", c.kind(obj), obj.GetName(), live}, func() error {
+				return c.Others.Patch(ctx, obj, p, opts...)
+			})
 		},
-		SubResourcePatch: func(ctx context.Context, _ client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			return c.do(Call{sub, c.kind(obj), obj.GetName(), live}, func() error { return c.Others.SubResource(sub).Patch(ctx, obj, p, opts...) })
+		SubResourcePatch: func(ctx context.Context, _ client.Client, sub string, obj client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption,
+		) error {
+			return c.do(Call{sub, c.kind(obj), obj.GetName(), live}, func() error {
+				return c.Others.SubResource(sub).Patch(ctx, obj, p, opts...)
+			})
 		},
 		Delete: func(ctx context.Context, _ client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			return c.do(Call{"delete", c.kind(obj), obj.GetName(), live}, func() error { return c.delete(ctx, obj, opts...) })
+			return c.do(Call{"delete", c.kind(obj), obj.GetName(), live}, func() error {
+				return c.delete(ctx, obj, opts...)
+			})
 		},
 		Create: func(ctx context.Context, _ client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			return c.do(Call{"create", c.kind(obj), obj.GetName(), live}, func() error {
@@ -140,7 +155,9 @@ func (c *Cluster) kind(obj runtime.Object) string {
 	return gvk.Kind
 }
 
-func (c *Cluster) get(ctx context.Context, key client.ObjectKey, obj client.Object, live bool, opts ...client.GetOption) error {
+func (c *Cluster) get(ctx context.Context, key client.ObjectKey, obj client.Object, live bool,
+	opts ...client.GetOption,
+) error {
 	if err := c.Others.Get(ctx, key, obj, opts...); err != nil {
 		return err
 	}
@@ -151,7 +168,9 @@ func (c *Cluster) get(ctx context.Context, key client.ObjectKey, obj client.Obje
 }
 
 // apply runs an apply call, recorded as "create" if the object does not exist.
-func (c *Cluster) apply(ctx context.Context, _ client.WithWatch, config runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+func (c *Cluster) apply(ctx context.Context, _ client.WithWatch, config runtime.ApplyConfiguration,
+	opts ...client.ApplyOption,
+) error {
 	asked, err := decode(config)
 	if err != nil {
 		return err
@@ -171,11 +190,14 @@ func (c *Cluster) apply(ctx context.Context, _ client.WithWatch, config runtime.
 
 // applied reads the object again, since Before may have changed it, checks the UID, applies, and gives a new object a
 // UID.
-func (c *Cluster) applied(ctx context.Context, config runtime.ApplyConfiguration, asked *unstructured.Unstructured, opts ...client.ApplyOption) error {
+func (c *Cluster) applied(ctx context.Context, config runtime.ApplyConfiguration, asked *unstructured.Unstructured,
+	opts ...client.ApplyOption,
+) error {
 	is := asked.DeepCopy()
 	err := c.Others.Get(ctx, client.ObjectKeyFromObject(asked), is)
 	if err == nil && asked.GetUID() != "" && asked.GetUID() != is.GetUID() {
-		return apierrors.NewConflict(schema.GroupResource{Resource: asked.GetKind()}, asked.GetName(), errors.New("uid mismatch"))
+		return apierrors.NewConflict(schema.GroupResource{Resource: asked.GetKind()}, asked.GetName(),
+			errors.New("uid mismatch"))
 	}
 	c.store.asked = asked
 	again := c.Others.Apply(ctx, config, opts...)
@@ -221,7 +243,8 @@ func (c *Cluster) delete(ctx context.Context, obj client.Object, opts ...client.
 		return err
 	}
 	if p := o.Preconditions; p != nil && p.UID != nil && *p.UID != is.GetUID() {
-		return apierrors.NewConflict(schema.GroupResource{Resource: c.kind(obj)}, obj.GetName(), errors.New("uid mismatch"))
+		return apierrors.NewConflict(schema.GroupResource{Resource: c.kind(obj)}, obj.GetName(),
+			errors.New("uid mismatch"))
 	}
 	return c.Others.Delete(ctx, obj)
 }

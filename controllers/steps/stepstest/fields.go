@@ -83,7 +83,9 @@ func (f field) isKey() bool {
 
 // above reports whether some of the fields are inside this one.
 func (f field) above(fields []field) bool {
-	return slices.ContainsFunc(fields, func(g field) bool { return len(g) > len(f) && reflect.DeepEqual(f, g[:len(f)]) })
+	return slices.ContainsFunc(fields, func(g field) bool {
+		return len(g) > len(f) && reflect.DeepEqual(f, g[:len(f)])
+	})
 }
 
 // in returns the field's value in obj.

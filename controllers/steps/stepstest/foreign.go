@@ -59,7 +59,9 @@ var disguises = map[string]func(owner client.Object, obj *unstructured.Unstructu
 		obj.SetAnnotations(nil)
 	},
 	"of another kind": func(_ client.Object, obj *unstructured.Unstructured) {
-		obj.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps.example.com/v1", Kind: "Other", Name: "x", UID: "other", Controller: new(true)}})
+		obj.SetOwnerReferences([]metav1.OwnerReference{
+			{APIVersion: "apps.example.com/v1", Kind: "Other", Name: "x", UID: "other", Controller: new(true)},
+		})
 	},
 	"of ours, but not as its controller": func(_ client.Object, obj *unstructured.Unstructured) {
 		refs := obj.GetOwnerReferences()
@@ -74,7 +76,9 @@ var disguises = map[string]func(owner client.Object, obj *unstructured.Unstructu
 }
 
 // foreign creates an object like the model, owned by somebody else and with a marker.
-func (w *world[T]) foreign(model *unstructured.Unstructured, disguise func(client.Object, *unstructured.Unstructured)) *unstructured.Unstructured {
+func (w *world[T]) foreign(model *unstructured.Unstructured,
+	disguise func(client.Object, *unstructured.Unstructured),
+) *unstructured.Unstructured {
 	w.t.Helper()
 	is := model.DeepCopy()
 	disguise(w.c.Owner, is)

@@ -111,7 +111,8 @@ func keepsAdditions[T engine.Object](t *testing.T, c Case[T]) {
 		w.converge(name)
 		for _, obj := range c.Makes {
 			now := w.read(obj)
-			if now.GetLabels()["team.example.com/owner"] == "" || now.GetAnnotations()["team.example.com/note"] == "" || len(now.GetFinalizers()) != 1 {
+			if now.GetLabels()["team.example.com/owner"] == "" || now.GetAnnotations()["team.example.com/note"] == "" ||
+				len(now.GetFinalizers()) != 1 {
 				t.Errorf("%s: the %s lost what others had added: %v", name, w.what(obj), now.Object["metadata"])
 			}
 		}

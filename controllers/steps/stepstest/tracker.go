@@ -24,11 +24,14 @@ type tracker struct {
 }
 
 func newTracker(of *runtime.Scheme) *tracker {
-	return &tracker{ObjectTracker: clientgo.NewFieldManagedObjectTracker(of, serializer.NewCodecFactory(of).UniversalDecoder(), converter{})}
+	return &tracker{ObjectTracker: clientgo.NewFieldManagedObjectTracker(
+		of, serializer.NewCodecFactory(of).UniversalDecoder(), converter{})}
 }
 
 // Apply implements clientgo.ObjectTracker.
-func (t *tracker) Apply(gvr schema.GroupVersionResource, config runtime.Object, ns string, opts ...metav1.PatchOptions) error {
+func (t *tracker) Apply(gvr schema.GroupVersionResource, config runtime.Object, ns string,
+	opts ...metav1.PatchOptions,
+) error {
 	if t.asked != nil {
 		given, err := meta.Accessor(config)
 		if err != nil {
@@ -45,7 +48,9 @@ func (t *tracker) Apply(gvr schema.GroupVersionResource, config runtime.Object, 
 type converter struct{}
 
 // builtIn is parsed once, because that takes long.
-var builtIn = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
+var builtIn = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+})
 
 func (converter) ObjectToTyped(obj runtime.Object, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	if value, err := builtIn().ObjectToTyped(obj, o...); err == nil {

@@ -59,7 +59,8 @@ func (w *world[T]) pass() error {
 
 func (w *world[T]) passOver(obj T) error {
 	loop := &engine.Reconciler[T]{
-		Kind: w.kind(obj), Client: w.Client(), Events: events.NewFakeRecorder(1000), KindReconciler: w.c.Reconciler(w.Cluster),
+		Kind: w.kind(obj), Client: w.Client(), Events: events.NewFakeRecorder(1000), KindReconciler: w.c.Reconciler(
+			w.Cluster),
 		Schedule: engine.Schedule{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
 	}
 	_, err := loop.Reconcile(w.t.Context(), obj)
@@ -78,7 +79,8 @@ func (w *world[T]) converge(what string) {
 			return
 		}
 	}
-	w.t.Fatalf("%s: not at rest after %d passes: %+v; last writes %v", what, most, w.now().Common().Conditions, w.Writes())
+	w.t.Fatalf("%s: not at rest after %d passes: %+v; last writes %v", what, most, w.now().Common().Conditions,
+		w.Writes())
 }
 
 // edit changes the owner as its user.
@@ -157,7 +159,9 @@ func steady(obj *unstructured.Unstructured) map[string]any {
 func (w *world[T]) picture() map[string]map[string]any {
 	w.t.Helper()
 	all, owner := w.owned(), w.now()
-	slices.SortFunc(owner.Common().Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
+	slices.SortFunc(owner.Common().Conditions, func(a, b metav1.Condition) int {
+		return strings.Compare(a.Type, b.Type)
+	})
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(owner)
 	if err != nil {
 		w.t.Fatal(err)
@@ -240,5 +244,6 @@ func (w *world[T]) nothingTwice(cut Call) {
 // refused reports whether the owner reports a conflict.
 func (w *world[T]) refused() bool {
 	ready := meta.FindStatusCondition(w.now().Common().Conditions, v1alpha1.ConditionReady)
-	return ready != nil && ready.Status != metav1.ConditionTrue && (ready.Reason == v1alpha1.ReasonConflict || ready.Reason == v1alpha1.ReasonWaitingForDeletion)
+	return ready != nil && ready.Status != metav1.ConditionTrue && (ready.Reason == v1alpha1.ReasonConflict ||
+		ready.Reason == v1alpha1.ReasonWaitingForDeletion)
 }

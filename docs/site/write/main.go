@@ -44,7 +44,8 @@ func write(root, folder string) (int, error) {
 	files := map[string][]byte{style: web.File(style)}
 	for _, p := range s.Pages() {
 		var out bytes.Buffer
-		if err := views.DocsFile(docs.View(s, p, relative), up(p.Key)+style).Render(context.Background(), &out); err != nil {
+		if err := views.DocsFile(docs.View(s, p, relative), up(p.Key)+style).Render(
+			context.Background(), &out); err != nil {
 			return 0, fmt.Errorf("writing %s: %w", p.Key, err)
 		}
 		files[file(p.Key)] = out.Bytes()

@@ -47,7 +47,8 @@ func TestABrokenLinkStopsIt(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "docs", "a.md"), []byte("# A\n[gone](b.md)\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(root, folder); err == nil || !strings.Contains(err.Error(), "docs/a.md: b.md: there is no such file") {
+	if _, err := write(root, folder); err == nil ||
+		!strings.Contains(err.Error(), "docs/a.md: b.md: there is no such file") {
 		t.Errorf("%v", err)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {

@@ -142,8 +142,11 @@ func (p *Provider) counted(next http.HandlerFunc) http.HandlerFunc {
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 	said := map[string]any{
-		"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
-		"end_session_endpoint": p.URL + "/logout", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+		"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
+		"jwks_uri":             p.URL + "/keys",
+		"end_session_endpoint": p.URL + "/logout", "id_token_signing_alg_values_supported": []string{
+			"RS256", "HS256", "none",
+		},
 	}
 	if p.Push || p.RequirePush {
 		said["pushed_authorization_request_endpoint"] = p.URL + "/par"
@@ -162,7 +165,8 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 	pub, kid := p.key.PublicKey, strconv.Itoa(p.kid)
 	p.mu.Unlock()
 	reply(w, http.StatusOK, map[string]any{"keys": []map[string]any{{
-		"kty": "RSA", "use": "sig", "alg": "RS256", "kid": kid, "n": b64(pub.N.Bytes()), "e": b64(big.NewInt(int64(pub.E)).Bytes()),
+		"kty": "RSA", "use": "sig", "alg": "RS256", "kid": kid, "n": b64(pub.N.Bytes()),
+		"e": b64(big.NewInt(int64(pub.E)).Bytes()),
 	}}})
 }
 

@@ -88,7 +88,8 @@ func (d *document) calls(kinds catalog.Catalog) (ofKinds, ofClient []call, err e
 				continue
 			}
 			if before, ok := found[c.Name]; ok && fmt.Sprint(before) != fmt.Sprint(c) {
-				return nil, nil, fmt.Errorf("%s %s differs from that of other kinds: %v, not %v", method, path, c, before)
+				return nil, nil, fmt.Errorf("%s %s differs from that of other kinds: %v, not %v", method, path, c,
+					before)
 			}
 			found[c.Name] = c
 		}

@@ -61,7 +61,9 @@ func TestDocumentsThatTheGeneratorCannotSpeakFor(t *testing.T) {
 			"operationId": "new", "parameters": []any{map[string]any{"name": "a", "in": "cookie"}},
 		}, "is in cookie"},
 		{"a parameter that is an object", "/new", map[string]any{
-			"operationId": "new", "parameters": []any{map[string]any{"name": "a", "in": "query", "schema": map[string]any{"type": "object"}}},
+			"operationId": "new", "parameters": []any{
+				map[string]any{"name": "a", "in": "query", "schema": map[string]any{"type": "object"}},
+			},
 		}, "without a name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,5 +90,7 @@ func ok(ref string) map[string]any {
 	if ref != "" {
 		s = map[string]any{"$ref": ref}
 	}
-	return map[string]any{"200": map[string]any{"content": map[string]any{"application/json": map[string]any{"schema": s}}}}
+	return map[string]any{"200": map[string]any{
+		"content": map[string]any{"application/json": map[string]any{"schema": s}},
+	}}
 }

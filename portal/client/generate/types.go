@@ -42,7 +42,10 @@ func (d *document) types(kinds catalog.Catalog) ([]structs, error) {
 
 func property(s *schema, name string) (field, error) {
 	p := s.Properties[name]
-	f := field{Name: exported(name), Wire: name, Comment: oneLine(p.Description), Required: slices.Contains(s.Required, name)}
+	f := field{
+		Name: exported(name), Wire: name, Comment: oneLine(p.Description),
+		Required: slices.Contains(s.Required, name),
+	}
 	t, err := plain(p)
 	if err != nil {
 		return f, err

@@ -39,7 +39,8 @@ func (p *Pages) addClaims(ctx context.Context, o tabRequest, view *views.Admin) 
 		}
 	}
 	slices.SortFunc(view.Claims, func(a, b views.Claim) int {
-		return cmp.Or(cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Visibility, b.Visibility), cmp.Compare(a.Resource.Name, b.Resource.Name))
+		return cmp.Or(cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Visibility, b.Visibility),
+			cmp.Compare(a.Resource.Name, b.Resource.Name))
 	})
 	view.Claims = batchOf(view, view.Claims)
 	return nil
@@ -59,9 +60,11 @@ func (p *Pages) claimOf(obj *unstructured.Unstructured, gateways map[string]stri
 	gateway := catalog.TextAt(obj, "spec", "gateway")
 	f := status.FactsOf(obj)
 	c := views.Claim{
-		Resource: p.ResourceNamed(page.ClaimKind, obj), Hostname: catalog.TextAt(obj, "spec", "hostname"), Visibility: catalog.TextAt(obj, "spec", "visibility"),
+		Resource: p.ResourceNamed(page.ClaimKind, obj), Hostname: catalog.TextAt(obj, "spec", "hostname"),
+		Visibility: catalog.TextAt(obj, "spec", "visibility"),
 		Holder: p.HolderLink(availability.Holder{
-			Namespace: catalog.TextAt(obj, "spec", "holder", "namespace"), Name: catalog.TextAt(obj, "spec", "holder", "name"),
+			Namespace: catalog.TextAt(obj, "spec", "holder", "namespace"),
+			Name:      catalog.TextAt(obj, "spec", "holder", "name"),
 		}),
 		Gateway: views.Choice{Value: gateways[gateway], Label: gateway}, Look: claimLook(f),
 	}

@@ -62,7 +62,8 @@ func (p *Pages) dashboardLive(w http.ResponseWriter, r *http.Request) error {
 			if o.tab == views.AdminOverview {
 				return overviewParts(ctx, view)
 			}
-			return page.Parts(ctx, page.Replace("features", views.FeaturesPart(view)), page.Replace("platform", views.PlatformPart(view)))
+			return page.Parts(ctx, page.Replace("features", views.FeaturesPart(view)),
+				page.Replace("platform", views.PlatformPart(view)))
 		},
 	})
 }

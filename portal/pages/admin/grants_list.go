@@ -21,7 +21,8 @@ func (p *Pages) addGrants(ctx context.Context, o tabRequest, view *views.Admin) 
 			return err
 		}
 		view.Grants = append(view.Grants, views.Grant{
-			Resource: p.ResourceNamed(page.GrantKind, obj), Team: g.Namespace, Suffixes: strings.Join(g.Spec.Suffixes, ", "), Wildcards: g.Spec.Wildcards,
+			Resource: p.ResourceNamed(page.GrantKind, obj), Team: g.Namespace,
+			Suffixes: strings.Join(g.Spec.Suffixes, ", "), Wildcards: g.Spec.Wildcards,
 			Limits: availability.Limits(g.Spec), InUse: g.Status.InUse, Hostnames: int(g.Status.Hostnames),
 		})
 	}

@@ -41,10 +41,14 @@ func (p *Pages) addOverview(ctx context.Context, o tabRequest, view *views.Overv
 // overviewParts returns the cards, each replaced on its own.
 func overviewParts(ctx context.Context, a views.Admin) ([]sse.Part, error) {
 	o := a.Overview
-	return page.Parts(ctx, page.Replace("features", views.FeaturesPart(a)), page.Replace("totals", views.TotalsPart(o)), page.Replace("health", views.HealthPart(o)),
-		page.Replace("failing", views.FailingPart(o)), page.Replace("leaving", views.LeavingPart(o)), page.Replace("times", views.TimesPart(o)),
-		page.Replace("controllers", views.ControllersPart(o.Work)), page.Replace("services", views.ServicesPart(o.Work)),
-		page.Replace("providers", views.ProvidersPart(o)), page.Replace("shared", views.SharedPart(o.Shared)), page.Replace("quotas", views.QuotasPart(o.Quotas)))
+	return page.Parts(ctx, page.Replace("features", views.FeaturesPart(a)), page.Replace("totals", views.TotalsPart(o)),
+		page.Replace("health", views.HealthPart(o)),
+		page.Replace("failing", views.FailingPart(o)), page.Replace("leaving", views.LeavingPart(o)),
+		page.Replace("times", views.TimesPart(o)),
+		page.Replace("controllers", views.ControllersPart(o.Work)),
+		page.Replace("services", views.ServicesPart(o.Work)),
+		page.Replace("providers", views.ProvidersPart(o)), page.Replace("shared", views.SharedPart(o.Shared)),
+		page.Replace("quotas", views.QuotasPart(o.Quotas)))
 }
 
 func (p *Pages) addHealth(ctx context.Context, o tabRequest, view *views.Overview) error {
@@ -58,7 +62,10 @@ func (p *Pages) addHealth(ctx context.Context, o tabRequest, view *views.Overvie
 	for _, k := range kinds {
 		view.Kinds = append(view.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
 	}
-	view.Hidden = page.HiddenKinds(slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return !slices.Contains(all.Narrow, k.Plural) }))
+	view.Hidden = page.HiddenKinds(
+		slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool {
+			return !slices.Contains(all.Narrow, k.Plural)
+		}))
 	teams := healthOf(all, kinds)
 	view.Teams = teams[:min(maxTeams, len(teams))]
 	if err := p.addHiddenCells(ctx, o, view); err != nil {
@@ -121,7 +128,10 @@ func waysTo(all []overview.Trouble, status string) []views.Choice {
 		ways = append(ways, views.Choice{Value: views.ListPath(q), Label: strconv.Itoa(teams) + " of teams"})
 	}
 	if rest := len(all) - teams; rest > 0 {
-		ways = append(ways, views.Choice{Value: views.TeamPath(page.PlatformTeam) + q.Encode(), Label: strconv.Itoa(rest) + " of the platform"})
+		ways = append(ways, views.Choice{
+			Value: views.TeamPath(page.PlatformTeam) + q.Encode(),
+			Label: strconv.Itoa(rest) + " of the platform",
+		})
 	}
 	return ways
 }
@@ -153,7 +163,8 @@ func healthOf(all overview.Overview, kinds catalog.Catalog) []views.TeamHealth {
 	}
 	slices.SortFunc(out, func(a, b views.TeamHealth) int {
 		x, y := sums[a.Team], sums[b.Team]
-		return cmp.Or(cmp.Compare(y[phase.NeedsYou], x[phase.NeedsYou]), cmp.Compare(y[phase.InProgress], x[phase.InProgress]), cmp.Compare(a.Team, b.Team))
+		return cmp.Or(cmp.Compare(y[phase.NeedsYou], x[phase.NeedsYou]),
+			cmp.Compare(y[phase.InProgress], x[phase.InProgress]), cmp.Compare(a.Team, b.Team))
 	})
 	return out
 }
@@ -200,7 +211,8 @@ func (p *Pages) addTimes(view *views.Overview) {
 		}
 		row.Plot = views.Histogram{
 			ID: "plot-" + k.Plural, Title: "Time to ready of " + k.Title,
-			Desc: "Half within " + views.Within(t.P50) + ", 95 % within " + views.Within(t.P95) + ", of " + strconv.Itoa(t.N) + ".",
+			Desc: "Half within " + views.Within(t.P50) + ", 95 % within " + views.Within(t.P95) + ", of " +
+				strconv.Itoa(t.N) + ".",
 		}
 		for i, b := range t.Buckets {
 			label := "≤ " + views.Duration(b.UpTo)

@@ -98,19 +98,24 @@ func addUsers(row *views.ProviderUse, provider string, use *usage) {
 		total += use.teams[name]
 		if i < maxUsers {
 			row.Teams = append(row.Teams, views.Choice{
-				Value: views.ListPath(views.Query{Team: name, Provider: provider}), Label: views.Tally(name, use.teams[name]),
+				Value: views.ListPath(views.Query{Team: name, Provider: provider}),
+				Label: views.Tally(name, use.teams[name]),
 			})
 		}
 	}
 	if total > 0 {
-		row.Users = views.Choice{Value: views.ListPath(views.Query{Provider: provider}), Label: views.Plural(total, "resource")}
+		row.Users = views.Choice{
+			Value: views.ListPath(views.Query{Provider: provider}),
+			Label: views.Plural(total, "resource"),
+		}
 	}
 	if len(names) > maxUsers {
 		row.Others = views.ListPath(views.Query{Provider: provider, Sort: views.SortTeam})
 	}
 	if use.pool > 0 {
 		row.Pool = views.Choice{
-			Value: views.AdminHref(views.AdminPool, views.AdminQuery{Provider: provider}), Label: views.Plural(use.pool, "load balancer"),
+			Value: views.AdminHref(views.AdminPool, views.AdminQuery{Provider: provider}),
+			Label: views.Plural(use.pool, "load balancer"),
 		}
 	}
 }
@@ -123,7 +128,10 @@ func (p *Pages) addShared(ctx context.Context, o tabRequest, view *views.Overvie
 	if err := p.addClaims(ctx, tabRequest{id: o.id}, &claims); err != nil {
 		return err
 	}
-	s := views.Shared{Gateways: pool.Total, Claims: claims.Total, Orphaned: claims.OrphanedTotal, PoolHidden: pool.Hidden, Hidden: claims.Hidden}
+	s := views.Shared{
+		Gateways: pool.Total, Claims: claims.Total, Orphaned: claims.OrphanedTotal,
+		PoolHidden: pool.Hidden, Hidden: claims.Hidden,
+	}
 	sum := map[string]views.Use{}
 	for _, g := range pool.Gateways {
 		if g.Resource.Phase == phase.NeedsYou {

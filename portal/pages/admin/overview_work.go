@@ -25,11 +25,13 @@ func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview
 	for _, c := range work.Controllers {
 		every, failing := p.ofController(c.Name, all)
 		view.Work.Controllers = append(view.Work.Controllers, views.Controller{
-			Name: c.Name, All: every, Queued: c.Queued, Running: c.Running, Workers: c.Workers, Passes: c.Passes, Failures: c.Failures,
-			Longest: time.Duration(c.LongestSeconds) * time.Second, Failing: failing,
+			Name: c.Name, All: every, Queued: c.Queued, Running: c.Running, Workers: c.Workers, Passes: c.Passes,
+			Failures: c.Failures,
+			Longest:  time.Duration(c.LongestSeconds) * time.Second, Failing: failing,
 		})
 	}
-	view.Work.Known, view.Work.Leader, view.Work.Since = work.Known, work.Leader, views.Moment{At: work.Since, Now: p.Now()}
+	view.Work.Known, view.Work.Leader, view.Work.Since = work.Known, work.Leader,
+		views.Moment{At: work.Since, Now: p.Now()}
 	return p.addServices(ctx, o, work, &view.Work)
 }
 
@@ -53,14 +55,17 @@ func (p *Pages) ofController(controller string, all overview.Overview) (every, f
 	}
 	switch {
 	case k.Name == page.ClaimKind:
-		return views.Choice{Value: views.AdminHref(views.AdminClaims, views.AdminQuery{}), Label: controller}, views.Choice{}
+		return views.Choice{Value: views.AdminHref(views.AdminClaims, views.AdminQuery{}), Label: controller},
+			views.Choice{}
 	case k.Name == page.GrantKind:
-		return views.Choice{Value: views.AdminHref(views.AdminGrants, views.AdminQuery{}), Label: controller}, views.Choice{}
+		return views.Choice{Value: views.AdminHref(views.AdminGrants, views.AdminQuery{}), Label: controller},
+			views.Choice{}
 	case k.KeptBy != "" && k.Name != page.PoolKind:
 		return views.Choice{Label: controller}, views.Choice{}
 	}
 	n := all.Sum(func(at overview.Place) bool { return at.Kind == k.Plural })[phase.NeedsYou]
-	return views.Choice{Value: way(""), Label: controller}, views.Choice{Value: way(phase.NeedsYou), Label: strconv.Itoa(n)}
+	return views.Choice{Value: way(""), Label: controller},
+		views.Choice{Value: way(phase.NeedsYou), Label: strconv.Itoa(n)}
 }
 
 // addServices adds the AWS calls: recent ones, as recorded by this portal, and those since the leader started.

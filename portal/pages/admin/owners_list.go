@@ -64,7 +64,9 @@ func ownerWords(row views.OwnerRow, obj *unstructured.Unstructured) string {
 	return strings.Join(words, " ")
 }
 
-func (p *Pages) ownerRow(obj *unstructured.Unstructured, counts overview.Overview, quotas []cluster.Quota) views.OwnerRow {
+func (p *Pages) ownerRow(obj *unstructured.Unstructured, counts overview.Overview,
+	quotas []cluster.Quota,
+) views.OwnerRow {
 	row := views.OwnerRow{Resource: p.ResourceNamed(page.TeamKind, obj), Owner: page.OwnerOf(obj), Name: obj.GetName()}
 	has := cluster.NamespacesOf(obj)
 	for _, name := range has {
@@ -78,7 +80,9 @@ func (p *Pages) ownerRow(obj *unstructured.Unstructured, counts overview.Overvie
 		_, requestable := kinds.ByPlural(at.Kind)
 		return requestable && slices.Contains(has, at.Namespace)
 	}))
-	own := slices.DeleteFunc(slices.Clone(quotas), func(q cluster.Quota) bool { return !slices.Contains(has, q.Namespace) })
+	own := slices.DeleteFunc(slices.Clone(quotas), func(q cluster.Quota) bool {
+		return !slices.Contains(has, q.Namespace)
+	})
 	if uses := p.QuotaUses(own); len(uses) > 0 {
 		fullest := slices.MaxFunc(uses, func(a, b views.QuotaUse) int { return cmp.Compare(a.Percent, b.Percent) })
 		row.Fullest = &fullest

@@ -35,8 +35,9 @@ const hostnameUse = "Hostnames"
 
 func (p *Pages) gatewayOf(obj *unstructured.Unstructured, g *v1alpha1.PoolGateway) views.Gateway {
 	out := views.Gateway{
-		Resource: p.ResourceNamed(page.PoolKind, obj), Class: g.Spec.GatewayClass, Visibility: string(g.Spec.Visibility),
-		Place: g.Spec.AccountID + ", " + g.Spec.Region,
+		Resource: p.ResourceNamed(page.PoolKind, obj), Class: g.Spec.GatewayClass,
+		Visibility: string(g.Spec.Visibility),
+		Place:      g.Spec.AccountID + ", " + g.Spec.Region,
 		Use: []views.Use{
 			{
 				Of: hostnameUse, Href: views.AdminHref(views.AdminClaims, views.AdminQuery{Gateway: g.Name}),

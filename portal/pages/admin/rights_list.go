@@ -40,7 +40,8 @@ func (p *Pages) addRights(ctx context.Context, o tabRequest, view *views.Admin) 
 		}
 	}
 	slices.SortFunc(view.Rights, func(a, b views.Right) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Team, b.Team), cmp.Compare(a.ServiceAccount, b.ServiceAccount), cmp.Compare(a.Resource.Name, b.Resource.Name))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Team, b.Team),
+			cmp.Compare(a.ServiceAccount, b.ServiceAccount), cmp.Compare(a.Resource.Name, b.Resource.Name))
 	})
 	view.Rights = batchOf(view, view.Rights)
 	return nil
@@ -68,12 +69,17 @@ const unusedAfter = 90 * 24 * time.Hour
 
 func (p *Pages) rightOf(obj *unstructured.Unstructured, b *v1alpha1.AccessBinding) views.Right {
 	r := views.Right{
-		Resource: p.ResourceNamed(v1alpha1.KindAccessBinding, obj), Team: b.Namespace, ServiceAccount: b.Spec.ServiceAccountName,
-		Role: b.Status.RoleARN[strings.LastIndex(b.Status.RoleARN, "/")+1:], Shared: b.Status.Mode == v1alpha1.WorkloadIdentityPodIdentity,
+		Resource: p.ResourceNamed(v1alpha1.KindAccessBinding, obj), Team: b.Namespace,
+		ServiceAccount: b.Spec.ServiceAccountName,
+		Role:           b.Status.RoleARN[strings.LastIndex(b.Status.RoleARN, "/")+1:],
+		Shared:         b.Status.Mode == v1alpha1.WorkloadIdentityPodIdentity,
 	}
 	for _, of := range b.Spec.Resources {
 		kind, _ := p.cluster.Kinds().ByName(of.Kind)
-		r.Uses = append(r.Uses, views.Relation{Resource: views.Resource{Kind: kind.Title, Name: of.Name}, Purpose: access.Words(of.Kind, of.Access)})
+		r.Uses = append(r.Uses, views.Relation{
+			Resource: views.Resource{Kind: kind.Title, Name: of.Name},
+			Purpose:  access.Words(of.Kind, of.Access),
+		})
 	}
 	use := b.Status.RoleUse
 	switch {
@@ -102,13 +108,18 @@ func (p *Pages) addRightsAccounts(ctx context.Context, o tabRequest, view *views
 		}
 		view.RightsAccounts = append(view.RightsAccounts, p.rightsAccountOf(obj, provider))
 	}
-	slices.SortFunc(view.RightsAccounts, func(a, b views.RightsAccount) int { return cmp.Compare(a.Resource.Name, b.Resource.Name) })
+	slices.SortFunc(view.RightsAccounts, func(a, b views.RightsAccount) int {
+		return cmp.Compare(a.Resource.Name, b.Resource.Name)
+	})
 	return nil
 }
 
 func (p *Pages) rightsAccountOf(obj *unstructured.Unstructured, a *v1alpha1.AWSProvider) views.RightsAccount {
 	account := cmp.Or(a.Status.AccountID, a.Spec.AccountID, "account not known")
-	out := views.RightsAccount{Resource: p.ResourceNamed(page.ProviderKind, obj), Place: account + ", " + a.Spec.Region, Look: rightsLook(a)}
+	out := views.RightsAccount{
+		Resource: p.ResourceNamed(page.ProviderKind, obj), Place: account + ", " + a.Spec.Region,
+		Look: rightsLook(a),
+	}
 	w, s := a.Spec.WorkloadIdentity, a.Status.WorkloadIdentity
 	if !w.GivesRights() {
 		return out
@@ -146,7 +157,10 @@ func rightsLook(a *v1alpha1.AWSProvider) views.Look {
 	case ready == nil || ready.Status == metav1.ConditionUnknown:
 		return views.Look{Word: "Not known yet", Icon: "wait", Tone: "idle"}
 	case ready.Status == metav1.ConditionFalse:
-		return views.Look{Word: "Something is missing", Icon: "alert", Tone: "bad", Text: humanize.Sentence(ready.Message)}
+		return views.Look{
+			Word: "Something is missing", Icon: "alert", Tone: "bad",
+			Text: humanize.Sentence(ready.Message),
+		}
 	case full != nil && full.Reason == v1alpha1.ReasonQuotaExceeded:
 		return views.Look{Word: "Full", Icon: "alert", Tone: "bad", Text: humanize.Sentence(full.Message)}
 	case full != nil:

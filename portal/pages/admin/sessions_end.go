@@ -50,7 +50,8 @@ func (p *Pages) sessions(w http.ResponseWriter, r *http.Request, user string, dr
 	}
 	ended, err := p.cluster.EndSessions(r.Context(), id, user, dryRun)
 	if wrong, ok := errors.AsType[*auth.NoUserError](err); ok {
-		return p.showSessions(w, r, views.Sessions{Entered: user, Error: humanize.Sentence(wrong.Error())}, http.StatusUnprocessableEntity)
+		return p.showSessions(w, r, views.Sessions{Entered: user, Error: humanize.Sentence(wrong.Error())},
+			http.StatusUnprocessableEntity)
 	}
 	if err != nil {
 		return err

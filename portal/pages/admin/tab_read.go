@@ -28,7 +28,8 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 	v := r.URL.Query()
 	o := tabRequest{id: id, tab: cmp.Or(tab, views.AdminOverview), AdminQuery: views.AdminQuery{
 		Search: page.Search(v), Gateway: v.Get("gateway"), Provider: v.Get("provider"), Service: v.Get("service"),
-		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(), Unused: v.Get("status") == views.UnusedStatus,
+		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(),
+		Unused: v.Get("status") == views.UnusedStatus,
 	}}
 	o.Batch = page.Batch(v)
 	if err == nil && !slices.Contains(views.AdminTabs(), o.tab) {
@@ -38,7 +39,9 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 }
 
 // overseen returns all objects of a kind that the caller can list. hidden reports that the caller cannot list all.
-func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (all []*unstructured.Unstructured, hidden bool, err error) {
+func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (
+	all []*unstructured.Unstructured, hidden bool, err error,
+) {
 	k, ok := p.cluster.Kinds().ByName(name)
 	if !ok {
 		return nil, false, nil

@@ -23,7 +23,10 @@ func (b *Base) Activity(ctx context.Context, id auth.Identity, namespace string)
 
 // ActivityOf returns the view of the first activities, newest first.
 func (b *Base) ActivityOf(events []*corev1.Event) views.Activity {
-	return views.Activity{Rows: b.ActivityRows(events, events[:min(RecentActivity, len(events))]), More: len(events) > RecentActivity}
+	return views.Activity{
+		Rows: b.ActivityRows(events, events[:min(RecentActivity, len(events))]),
+		More: len(events) > RecentActivity,
+	}
 }
 
 // ActivityRows returns the rows of some of all events. A deleted object has no link.
@@ -39,7 +42,9 @@ func (b *Base) ActivityRows(all, some []*corev1.Event) []views.ActivityRow {
 		of := e.InvolvedObject
 		k, known := b.cluster.Kinds().ByName(of.Kind)
 		row := views.ActivityRow{
-			Text: e.Message, Icon: ActivityIcon(e.Reason), Kind: cmp.Or(k.Title, of.Kind), Resource: views.Choice{Label: of.Name},
+			Text: e.Message, Icon: ActivityIcon(e.Reason), Kind: cmp.Or(k.Title, of.Kind), Resource: views.Choice{
+				Label: of.Name,
+			},
 			Count: cluster.EventCount(e), At: b.Moment(cluster.EventTime(e).Time),
 		}
 		if known && !gone[of.UID] {

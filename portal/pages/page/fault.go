@@ -99,8 +99,9 @@ func faultOfRequest(err error) fault {
 	case errors.Is(err, ErrLarge):
 		return fault{
 			status: http.StatusRequestEntityTooLarge, title: "The form is too large",
-			text:   fmt.Sprintf("A form can have %d kB at most. Nothing was sent to the cluster.", form.MaxBytes>>10),
-			advice: "Go back: what you entered is still there with JavaScript. Make it smaller, or apply it with kubectl.",
+			text: fmt.Sprintf("A form can have %d kB at most. Nothing was sent to the cluster.", form.MaxBytes>>10),
+			advice: "Go back: what you entered is still there with JavaScript. Make it smaller, or apply it with " +
+				"kubectl.",
 		}
 	case errors.As(err, &rows):
 		return fault{
@@ -144,14 +145,16 @@ func faultOfKubernetes(err error) fault {
 	case apierrors.IsConflict(err):
 		return fault{
 			status: http.StatusConflict, title: "Somebody else is changing it right now",
-			text: "Somebody else changed it each time before your change was saved. Your change was not saved.", advice: "Go back and send it again.",
+			text:   "Somebody else changed it each time before your change was saved. Your change was not saved.",
+			advice: "Go back and send it again.",
 		}
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's message
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The cluster refuses this",
 			text: humanize.Sentence(AdmissionWords(err)), advice: "Nothing was changed.",
 		}
-	case errors.As(err, &away) || errors.As(err, &broken) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
+	case errors.As(err, &away) || errors.As(err, &broken) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsTimeout(err) ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
 		return fault{
 			status: http.StatusServiceUnavailable, title: "The cluster does not answer",
@@ -175,7 +178,10 @@ func (b *Base) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.internal {
 		b.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "status", f.status, "error", err)
 	}
-	view := views.Fault{Status: StatusLine(f.status), Title: f.title, Text: f.text, Advice: f.advice, RequestID: RequestID(r)}
+	view := views.Fault{
+		Status: StatusLine(f.status), Title: f.title, Text: f.text, Advice: f.advice,
+		RequestID: RequestID(r),
+	}
 	view.Frame, view.Links = b.faultFrame(r, f)
 	if id, ok := auth.FromContext(r.Context()); ok && len(f.facts) > 0 {
 		view.Facts = slices.Concat(f.facts, []views.Choice{{Label: "You are", Value: id.Username}})
@@ -219,13 +225,15 @@ func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice
 func askFor(e *cluster.ForbiddenError) string {
 	switch {
 	case e.Resource == "secrets" && e.Verb == "get":
-		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a platform admin for it, for this one Secret."
+		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a " +
+			"platform admin for it, for this one Secret."
 	case e.Resource == operatorapi.DatabaseResource:
-		return "Developers of a team sign in to its databases to read, and owners to write, unless its Team says otherwise (spec.secrets.signInBy). " +
-			"The master password is for owners. Ask an owner for one of these roles."
+		return "Developers of a team sign in to its databases to read, and owners to write, unless its Team says " +
+			"otherwise (spec.secrets.signInBy). The master password is for owners. Ask an owner for one of these roles."
 	case e.Resource == operatorapi.ValuesResource:
-		return "Developers and owners of a team set values of Secrets, unless its Team says otherwise (spec.secrets.setBy). " +
-			"Ask an owner for one of these roles, or a platform admin for the ClusterRole portico-secret-writer in the " +
+		return "Developers and owners of a team set values of Secrets, unless its Team says otherwise " +
+			"(spec.secrets.setBy). Ask an owner for one of these roles, or a platform admin for the ClusterRole " +
+			"portico-secret-writer in the " +
 			"namespace."
 	}
 	return "You see this whether or not it exists. Ask a member of that team, or a platform admin, for access."
@@ -264,7 +272,8 @@ func canI(e *cluster.ForbiddenError) string {
 	if e.Namespace != "" {
 		where = " -n " + e.Namespace
 	}
-	if e.Resource == operatorapi.ValuesResource || e.Resource == operatorapi.DatabaseResource || e.Resource == cluster.SessionsResource {
+	if e.Resource == operatorapi.ValuesResource || e.Resource == operatorapi.DatabaseResource ||
+		e.Resource == cluster.SessionsResource {
 		return "kubectl auth can-i --list" + strings.TrimSuffix(where, " --all-namespaces") + " | grep " + e.Resource
 	}
 	what := e.Resource

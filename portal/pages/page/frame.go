@@ -39,5 +39,8 @@ func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title ...string
 
 // Anybody returns a frame without teams.
 func (b *Base) Anybody(id auth.Identity, title string) views.Frame {
-	return views.Frame{Title: title, User: humanize.Person(id.Display()), Email: cmp.Or(id.Email, id.Username), Now: b.Now()}
+	return views.Frame{
+		Title: title, User: humanize.Person(id.Display()), Email: cmp.Or(id.Email, id.Username),
+		Now: b.Now(),
+	}
 }

@@ -14,7 +14,9 @@ const maxHiddenTeams = 3
 
 // OfKind returns the kind with that plural; "" returns all.
 func OfKind(kinds catalog.Catalog, plural string) catalog.Catalog {
-	return slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return plural != "" && k.Plural != plural })
+	return slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool {
+		return plural != "" && k.Plural != plural
+	})
 }
 
 // HiddenKinds returns the names of kinds that the caller cannot list.

@@ -26,7 +26,8 @@ type Live struct {
 
 // Live streams a page to a user while it is open, the user has access to it, and the session is valid.
 func (b *Base) Live(w http.ResponseWriter, r *http.Request, id auth.Identity, l Live) error {
-	return b.streams.Serve(w, r, id.Username, sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: cluster.NotingDenied(l.Allowed), Render: l.Render})
+	return b.streams.Serve(w, r, id.Username,
+		sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: cluster.NotingDenied(l.Allowed), Render: l.Render})
 }
 
 // AppliedIn returns the generation of the user's change that led to this page, or 0; see [views.AppliedPath]. The cache

@@ -54,7 +54,9 @@ type Base struct {
 
 // New returns a base over c.
 func New(c Cluster, log *slog.Logger) *Base {
-	return &Base{cluster: c, Log: log, Now: clock.RealClock{}.Now, Alive: auth.Alive, Outage: func() time.Time { return time.Time{} }}
+	return &Base{cluster: c, Log: log, Now: clock.RealClock{}.Now, Alive: auth.Alive, Outage: func() time.Time {
+		return time.Time{}
+	}}
 }
 
 // Saw records a user's display name, for pages about objects that have only the username.

@@ -12,7 +12,8 @@ func (b *Base) QuotaUses(all []cluster.Quota) []views.QuotaUse {
 	for _, q := range all {
 		u := views.QuotaUse{
 			ID: "quota-" + q.Namespace + "-" + ElementID(q.Name) + "-" + Slug(q.Of), Of: b.quotaOf(q),
-			Team: views.Choice{Value: views.AboutPath(q.Namespace), Label: q.Namespace}, Known: q.Known, Full: q.Full(), Words: "not counted yet, " + q.Hard.String() + " allowed",
+			Team: views.Choice{Value: views.AboutPath(q.Namespace), Label: q.Namespace}, Known: q.Known, Full: q.Full(),
+			Words: "not counted yet, " + q.Hard.String() + " allowed",
 		}
 		if q.Known {
 			u.Words = q.Used.String() + " of " + q.Hard.String()

@@ -52,13 +52,22 @@ func (b *Base) CallerInTeam(r *http.Request) (auth.Identity, Space, error) {
 func (b *Base) SpaceNamed(team string) Space {
 	switch team {
 	case AllTeams:
-		return Space{people: &b.people, Team: views.Team{ID: AllTeams, Name: "all teams"}, Listed: b.cluster.Kinds().Requestable()}
+		return Space{
+			people: &b.people, Team: views.Team{ID: AllTeams, Name: "all teams"},
+			Listed: b.cluster.Kinds().Requestable(),
+		}
 	case PlatformTeam:
 		all := b.cluster.Kinds().Namespaced(false)
-		return Space{people: &b.people, Team: views.Team{ID: PlatformTeam, Name: "the platform"}, Kinds: all.Offered(), Listed: all.Offered(), Shown: all}
+		return Space{
+			people: &b.people, Team: views.Team{ID: PlatformTeam, Name: "the platform"}, Kinds: all.Offered(),
+			Listed: all.Offered(), Shown: all,
+		}
 	}
 	all := b.cluster.Kinds().Namespaced(true)
-	return Space{people: &b.people, Team: views.Team{ID: team, Name: team, About: true}, Namespace: team, Kinds: all.Offered(), Listed: all.Offered(), Shown: all}
+	return Space{
+		people: &b.people, Team: views.Team{ID: team, Name: team, About: true}, Namespace: team,
+		Kinds: all.Offered(), Listed: all.Offered(), Shown: all,
+	}
 }
 
 // KindOf returns the kind in the path, which must be among kinds.

@@ -15,10 +15,13 @@ import (
 
 // showConflict shows another user's changes since the draft began, beside the draft's. No change is lost: those that do
 // not overlap are merged, and for the others the user chooses.
-func (p *Pages) showConflict(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, now *unstructured.Unstructured) error {
+func (p *Pages) showConflict(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft,
+	now *unstructured.Unstructured,
+) error {
 	if err := form.Sized(now); err != nil {
 		d.Errors = catalog.FieldErrors{{
-			Message: "somebody else changed it while you edited, and it is too large now to be merged here: " + err.Error() +
+			Message: "somebody else changed it while you edited, and it is too large now to be merged here: " +
+				err.Error() +
 				"; nothing of yours is lost: copy your YAML, and take it to kubectl",
 		}}
 		return p.showForm(w, r, f, d, http.StatusConflict)
@@ -31,13 +34,16 @@ func (p *Pages) showConflict(w http.ResponseWriter, r *http.Request, f formReque
 }
 
 // showVersions shows three versions of an object.
-func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formRequest, view views.Conflict, status int) error {
+func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formRequest, view views.Conflict,
+	status int,
+) error {
 	shown, err := p.formPage(r, f)
 	if err != nil {
 		return err
 	}
 	shown.Frame.Title = page.Title(f.space, "Somebody else changed "+f.edit.Name, f.kind.Title)
-	shown.ETag, shown.Began, shown.Made, shown.YAML = f.edit.ETag, view.Form.Began, strings.Join(f.edit.Made, " "), view.Form.YAML
+	shown.ETag, shown.Began, shown.Made, shown.YAML = f.edit.ETag, view.Form.Began, strings.Join(f.edit.Made, " "),
+		view.Form.YAML
 	view.Form, view.Name, view.Anew = shown, f.edit.Name, !cluster.SameObject(view.ETag, f.edit.ETag)
 	return p.Show(w, r, status, views.ConflictPage(view))
 }

@@ -51,13 +51,16 @@ func (p *Pages) deletedList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // deletedOne returns a row of the list, without a kind if the portal does not know it.
-func (p *Pages) deletedOne(ctx context.Context, id auth.Identity, s page.Space, d operatorapi.Deleted) (views.Deleted, error) {
+func (p *Pages) deletedOne(ctx context.Context, id auth.Identity, s page.Space, d operatorapi.Deleted) (
+	views.Deleted, error,
+) {
 	kind, known := s.Kinds.ByName(d.Kind)
 	if !known {
 		return views.Deleted{}, nil
 	}
 	one := views.Deleted{
-		Kind: kind.Title, Icon: kind.Icon, Name: d.Name, ID: d.ID, Facts: d.Facts, Account: d.Provider, Region: d.Region, Snapshot: d.Snapshot, NameInUse: d.NameInUse,
+		Kind: kind.Title, Icon: kind.Icon, Name: d.Name, ID: d.ID, Facts: d.Facts, Account: d.Provider,
+		Region: d.Region, Snapshot: d.Snapshot, NameInUse: d.NameInUse,
 	}
 	if d.Taken != nil {
 		one.Taken = p.Moment(*d.Taken)

@@ -30,7 +30,9 @@ func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (clust
 }
 
 // addKnown adds errors that no validation finds: a taken name, and a hostname that can never be available.
-func (p *Pages) addKnown(ctx context.Context, f formRequest, d form.Draft, wrong catalog.FieldErrors) (catalog.FieldErrors, error) {
+func (p *Pages) addKnown(ctx context.Context, f formRequest, d form.Draft, wrong catalog.FieldErrors) (
+	catalog.FieldErrors, error,
+) {
 	if f.edit == nil && d.Object.GetName() != "" && !about(wrong, form.NameField) {
 		_, err := p.cluster.Get(ctx, f.id, f.ref(d.Object.GetName()))
 		switch {
@@ -52,7 +54,9 @@ func about(errs catalog.FieldErrors, field string) bool {
 }
 
 // send writes the object, or with dryRun makes a dry run.
-func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (
+	cluster.Result, error,
+) {
 	if f.edit != nil {
 		return p.cluster.Edit(ctx, f.id, f.kind, cluster.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj, dryRun)
 	}

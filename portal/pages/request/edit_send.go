@@ -23,7 +23,8 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.edit = &form.Edit{Name: name, ETag: cluster.ETag(obj), Object: obj, Made: f.kind.Made(obj)}
-	if to := r.URL.Query().Get(views.BackTo); to != "" && f.kind.Fixed == "" && form.Sized(obj) == nil { // else the form says why not
+	// else the form says why not
+	if to := r.URL.Query().Get(views.BackTo); to != "" && f.kind.Fixed == "" && form.Sized(obj) == nil {
 		return p.back(w, r, f, to)
 	}
 	d, err := form.FromObject(f.kind, obj, f.facts())

@@ -53,7 +53,10 @@ func requestable(s page.Space) catalog.Catalog { return s.Kinds }
 // carried returns the version of the path's object that a form carries: its ETag and its YAML, from the inputs of these
 // names.
 func carried(r *http.Request, kind catalog.Kind, etag, text string) (*form.Edit, error) {
-	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag), Made: strings.Fields(r.PostForm.Get("made"))}
+	e := &form.Edit{
+		Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag),
+		Made: strings.Fields(r.PostForm.Get("made")),
+	}
 	var err error
 	if e.Object, err = form.Parse(kind, r.PostForm.Get(text)); err != nil || e.ETag == "" {
 		return nil, errors.Join(page.ErrForm, err)

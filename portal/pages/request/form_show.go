@@ -51,7 +51,9 @@ func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, f formRequest, 
 }
 
 // showFormWith shows a draft in its form, with these offers.
-func (p *Pages) showFormWith(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, offers form.Offers, status int) error {
+func (p *Pages) showFormWith(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, offers form.Offers,
+	status int,
+) error {
 	view, err := p.formPage(r, f)
 	if err != nil {
 		return err
@@ -86,7 +88,8 @@ func closed(f formRequest, offers form.Offers, entered bool) views.Closed {
 	if err := form.Sized(f.edit.Object); err != nil && !entered {
 		return views.Closed{
 			Title: "It is too large to edit here",
-			Text:  "It cannot be edited here: " + err.Error() + ". Edit it with " + inEditor(f) + ", or over the REST API.",
+			Text: "It cannot be edited here: " + err.Error() + ". Edit it with " + inEditor(f) +
+				", or over the REST API.",
 		}
 	}
 	return views.Closed{}

@@ -19,9 +19,12 @@ func (p *Pages) back(w http.ResponseWriter, r *http.Request, f formRequest, gene
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(v cluster.Version) bool { return strconv.FormatInt(v.Generation, 10) == generation })
+	i := slices.IndexFunc(all, func(v cluster.Version) bool {
+		return strconv.FormatInt(v.Generation, 10) == generation
+	})
 	if i < 0 {
-		return page.SeeOther(w, r, views.ResourcePath(f.space.Team.ID, f.kind.Plural, f.edit.Name)+"?tab="+views.TabHistory)
+		return page.SeeOther(w, r, views.ResourcePath(f.space.Team.ID, f.kind.Plural, f.edit.Name)+"?tab="+
+			views.TabHistory)
 	}
 	d, stays, err := form.Back(f.kind, all[i].Spec, f.facts())
 	if err != nil {

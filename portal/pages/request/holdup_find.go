@@ -15,7 +15,10 @@ import (
 
 // missing returns why a new object could not become Ready at present.
 func (p *Pages) missing(ctx context.Context, f formRequest, obj *unstructured.Unstructured) ([]string, error) {
-	finder := holdup.Finder{Cluster: p.cluster, ID: f.id, Kind: f.kind, Namespace: f.space.Namespace, Team: f.space.Team.Name}
+	finder := holdup.Finder{
+		Cluster: p.cluster, ID: f.id, Kind: f.kind, Namespace: f.space.Namespace,
+		Team: f.space.Team.Name,
+	}
 	return finder.Find(ctx, obj)
 }
 

@@ -48,7 +48,9 @@ func (p *Pages) hostnameCheck(w http.ResponseWriter, r *http.Request) error {
 }
 
 // checkOf returns the check of a hostname; empty without one.
-func (p *Pages) checkOf(ctx context.Context, id auth.Identity, s page.Space, q availability.Query) (views.Check, error) {
+func (p *Pages) checkOf(ctx context.Context, id auth.Identity, s page.Space, q availability.Query) (
+	views.Check, error,
+) {
 	check := views.Check{Field: form.HostnameField, Href: views.HostnameCheckPath(s.Team.ID), With: checkedWith}
 	answer, err := p.cluster.CheckHostname(ctx, id, s.Namespace, q)
 	if err != nil || q.Hostname == "" {
@@ -78,7 +80,8 @@ func (p *Pages) grantLink(ctx context.Context, id auth.Identity, s page.Space) (
 	if err != nil || !may {
 		return nil, err
 	}
-	return []views.Choice{{Value: views.ResourcePath(s.Team.ID, ref.Kind.Plural, ref.Name), Label: "See what " + s.Team.Name + " may have"}}, nil
+	return []views.Choice{{Value: views.ResourcePath(s.Team.ID, ref.Kind.Plural, ref.Name), Label: "See what " +
+		s.Team.Name + " may have"}}, nil
 }
 
 func checkLook(a availability.Answer) views.Look {
@@ -101,7 +104,9 @@ func checkLook(a availability.Answer) views.Look {
 }
 
 // judged returns what no validation of the cluster finds: errors, and why the object could not become Ready at present.
-func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
+func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (
+	catalog.FieldErrors, []string, error,
+) {
 	if f.kind.Name == page.TeamKind {
 		return p.judgedTeam(ctx, f, obj)
 	}

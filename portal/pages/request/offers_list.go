@@ -37,7 +37,10 @@ func (p *Pages) offersList(w http.ResponseWriter, r *http.Request) error {
 		return page.ErrNoPage
 	}
 	values := r.URL.Query()
-	q := operatorapi.OfferQuery{Namespace: s.Namespace, Field: field, Provider: values.Get(form.ProviderField), Region: values.Get(form.RegionField), With: map[string]string{}}
+	q := operatorapi.OfferQuery{
+		Namespace: s.Namespace, Field: field, Provider: values.Get(form.ProviderField),
+		Region: values.Get(form.RegionField), With: map[string]string{},
+	}
 	for _, name := range by {
 		q.With[name] = values.Get("spec." + name)
 	}

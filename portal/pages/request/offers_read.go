@@ -59,7 +59,9 @@ func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offer
 }
 
 // choices returns the objects to which the fields of a form can refer.
-func (p *Pages) choices(ctx context.Context, id auth.Identity, s page.Space, refs []catalog.Reference) (form.Choices, error) {
+func (p *Pages) choices(ctx context.Context, id auth.Identity, s page.Space, refs []catalog.Reference) (
+	form.Choices, error,
+) {
 	all := form.Choices{}
 	for _, r := range refs {
 		for _, name := range r.Kinds {

@@ -39,7 +39,8 @@ type Reader interface {
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	OwnUsers(ctx context.Context, database *unstructured.Unstructured) (can bool, why string, err error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
-	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
+	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) (
+		[]cluster.Version, error)
 }
 
 // Suggester lists what inputs suggest, after checking access.
@@ -57,7 +58,8 @@ type ProviderReader interface {
 
 // HostnameReader reads what decides the availability of hostnames, for a caller, after checking access.
 type HostnameReader interface {
-	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
+	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
+		availability.Answer, error)
 	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
 	Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error)
 }
@@ -65,8 +67,10 @@ type HostnameReader interface {
 // Writer writes as a caller, and returns why a hostname is not available.
 type Writer interface {
 	FreeNamespace(ctx context.Context, id auth.Identity, team, namespace string) (bool, error)
-	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
-	Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
+	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (
+		cluster.Result, error)
+	Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured,
+		dryRun bool) (cluster.Result, error)
 }
 
 // Pages serves the forms.

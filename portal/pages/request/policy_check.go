@@ -25,8 +25,9 @@ func wrongPolicy(obj *unstructured.Unstructured) catalog.FieldErrors {
 	}
 	if p.HasOwnSid() {
 		return catalog.FieldErrors{{
-			Field:   policyField,
-			Message: fmt.Sprintf("choose other Sids: those that begin with %s are of statements that Portico writes by other fields", iampolicy.Own),
+			Field: policyField,
+			Message: fmt.Sprintf("choose other Sids: those that begin with %s are of statements that Portico writes "+
+				"by other fields", iampolicy.Own),
 		}}
 	}
 	return nil

@@ -149,11 +149,14 @@ func untaken(obj *unstructured.Unstructured) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	return []string{"Not taken from your YAML: " + strings.Join(all, ", ") + ". Kubernetes and Portico write these themselves; what there is of them stays."}
+	return []string{"Not taken from your YAML: " + strings.Join(all, ", ") + ". Kubernetes and Portico write these " +
+		"themselves; what there is of them stays."}
 }
 
 // showReview shows the object as the cluster would store it, and why it could not become Ready at present.
-func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result, holdUps []string) error {
+func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result,
+	holdUps []string,
+) error {
 	view, err := p.formPage(r, f)
 	if err != nil {
 		return err
@@ -162,7 +165,10 @@ func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest
 	if view, err = d.Carry(view, p.portal); err != nil {
 		return err
 	}
-	review, err := d.Review(view, form.Stored{Object: result.Object, Was: result.Was, HoldUps: holdUps, Warnings: result.Warnings})
+	review, err := d.Review(view, form.Stored{
+		Object: result.Object, Was: result.Was, HoldUps: holdUps,
+		Warnings: result.Warnings,
+	})
 	if err != nil {
 		return err
 	}

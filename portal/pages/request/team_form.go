@@ -90,7 +90,9 @@ func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]str
 
 // judgedTeam returns what no validation of a Team finds: regions that an account does not allow, and namespaces of
 // others.
-func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
+func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (
+	catalog.FieldErrors, []string, error,
+) {
 	t := &v1alpha1.Team{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, t); err != nil {
 		return nil, nil, nil //nolint:nilerr // the cluster says what is wrong with it
@@ -106,7 +108,8 @@ func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured
 			if known && !slices.Contains(regions, region) {
 				wrong = append(wrong, catalog.FieldError{
 					Field: catalog.Index("spec.providers", i) + ".regions", Value: region,
-					Message: fmt.Sprintf("%s is no region of %s: it allows %s", region, account.Name, strings.Join(regions, ", ")),
+					Message: fmt.Sprintf("%s is no region of %s: it allows %s", region, account.Name,
+						strings.Join(regions, ", ")),
 				})
 			}
 		}
@@ -124,8 +127,10 @@ func (p *Pages) takenNamespaces(ctx context.Context, f formRequest, t *v1alpha1.
 			return nil, err
 		}
 		if !free && f.edit == nil {
-			warnings = append(warnings, fmt.Sprintf("The namespace %s exists, and was not given to this team: it lacks the label %s=%s. "+
-				"The team gets it when a cluster admin sets the label; choose another name if it is not meant.", namespace, v1alpha1.LabelTeam, t.Name))
+			warnings = append(warnings,
+				fmt.Sprintf("The namespace %s exists, and was not given to this team: it lacks the label %s=%s. "+
+					"The team gets it when a cluster admin sets the label; choose another name if it is not meant.",
+					namespace, v1alpha1.LabelTeam, t.Name))
 		}
 	}
 	return warnings, nil

@@ -11,7 +11,8 @@ import (
 // Messages for a missing zone when the zones could not be read.
 const (
 	zoneUnknown = "enter the ID of the hosted zone: Portico cannot look up the zones of the AWS account now"
-	zonePending = "AWS has not answered yet which hosted zones there are: review again in a moment, or enter the ID of one"
+	zonePending = "AWS has not answered yet which hosted zones there are: review again in a moment, or enter the " +
+		"ID of one"
 )
 
 // zonePatience is the number of attempts to read zones; the operator waits a second each time.
@@ -43,10 +44,13 @@ func (p *Pages) withZone(ctx context.Context, f formRequest, d form.Draft) (form
 }
 
 // zonesFor returns the hosted zones that can be entered in a field of the draft, or why they are unknown.
-func (p *Pages) zonesFor(ctx context.Context, f formRequest, d form.Draft, field string) (all []form.Zone, unknown string, err error) {
+func (p *Pages) zonesFor(ctx context.Context, f formRequest, d form.Draft, field string) (
+	all []form.Zone, unknown string, err error,
+) {
 	q := operatorapi.OfferQuery{
 		Namespace: f.space.Namespace, Field: field,
-		Provider: catalog.TextAt(d.Object, "spec", "providerRef", "name"), Region: catalog.TextAt(d.Object, "spec", "region"),
+		Provider: catalog.TextAt(d.Object, "spec", "providerRef", "name"),
+		Region:   catalog.TextAt(d.Object, "spec", "region"),
 	}
 	for range zonePatience {
 		answer, err := p.cluster.Offers(ctx, f.id, f.kind, q)
@@ -59,7 +63,10 @@ func (p *Pages) zonesFor(ctx context.Context, f formRequest, d form.Draft, field
 			return nil, zoneUnknown, nil
 		}
 		for _, o := range answer.Items {
-			all = append(all, form.Zone{ID: o.Value, Domain: o.Facts[operatorapi.FactDomain], Private: o.Facts[operatorapi.FactPrivate] != ""})
+			all = append(all, form.Zone{
+				ID: o.Value, Domain: o.Facts[operatorapi.FactDomain],
+				Private: o.Facts[operatorapi.FactPrivate] != "",
+			})
 		}
 		return all, "", nil
 	}

@@ -42,11 +42,17 @@ func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 	if said == nil || app.Status.AccessPolicy == "" {
 		return nil
 	}
-	a := &views.Access{Look: accessLook(said), Policy: views.Command{ID: "access-policy", Title: "As an IAM policy", Text: prettyJSON(app.Status.AccessPolicy)}}
+	a := &views.Access{Look: accessLook(said), Policy: views.Command{
+		ID: "access-policy", Title: "As an IAM policy",
+		Text: prettyJSON(app.Status.AccessPolicy),
+	}}
 	for _, b := range app.Spec.Bindings {
 		if words := access.Words(b.Kind, b.Access); words != "" {
 			kind, _ := p.cluster.Kinds().ByName(b.Kind)
-			a.Uses = append(a.Uses, views.Relation{Resource: views.Resource{Kind: kind.Title, Name: b.Name}, Purpose: words})
+			a.Uses = append(a.Uses, views.Relation{
+				Resource: views.Resource{Kind: kind.Title, Name: b.Name},
+				Purpose:  words,
+			})
 		}
 	}
 	return a
@@ -56,7 +62,10 @@ func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 func (p *Pages) givenTo(app *v1alpha1.WebApp) (all []views.Given) {
 	for _, b := range app.Status.Bindings {
 		kind, _ := p.cluster.Kinds().ByName(b.Kind)
-		all = append(all, views.Given{Kind: kind.Title, Name: b.Name, Variables: b.Variables, Folder: b.Folder, Secret: b.Secret, User: signsInAs(app, b)})
+		all = append(all, views.Given{
+			Kind: kind.Title, Name: b.Name, Variables: b.Variables, Folder: b.Folder,
+			Secret: b.Secret, User: signsInAs(app, b),
+		})
 	}
 	return all
 }
@@ -71,9 +80,11 @@ func signsInAs(app *v1alpha1.WebApp, given v1alpha1.WebAppBound) string {
 		if i < 0 {
 			return "The web app still signs in as a user of its own, which its bindings do not ask for any more."
 		}
-		return "The web app signs in as a user of its own, which may " + access.DatabaseWords(app.Spec.Bindings[i].Access) + "."
+		return "The web app signs in as a user of its own, which may " + access.DatabaseWords(
+			app.Spec.Bindings[i].Access) + "."
 	case v1alpha1.BindingUserMaster:
-		return "The web app signs in as the database's master user, who can do everything in it. With user: Own in the binding it gets a user of its own."
+		return "The web app signs in as the database's master user, who can do everything in it. With user: Own in " +
+			"the binding it gets a user of its own."
 	default:
 		return ""
 	}

@@ -24,8 +24,9 @@ func (p *Pages) timeline(f status.Facts) []views.Turn {
 	for _, c := range f.Conditions {
 		icon, tone := turnLook(f, is, c)
 		all = append(all, views.Turn{
-			Title: humanize.Words(c.Type), Type: c.Type, Status: c.Status, Reason: c.Reason, Text: humanize.Sentence(c.Message),
-			At: p.Moment(parsed(c.Since)), Icon: icon, Tone: tone,
+			Title: humanize.Words(c.Type), Type: c.Type, Status: c.Status, Reason: c.Reason,
+			Text: humanize.Sentence(c.Message),
+			At:   p.Moment(parsed(c.Since)), Icon: icon, Tone: tone,
 		})
 	}
 	slices.SortStableFunc(all, func(a, b views.Turn) int { return b.At.At.Compare(a.At.At) })
@@ -92,15 +93,24 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 	at := func(path ...string) views.Moment { return p.Moment(parsed(catalog.TextAt(obj, path...))) }
 	var all []views.Deed // newest first within one second
 	if t := obj.GetDeletionTimestamp(); t != nil {
-		all = append(all, views.Deed{Title: "Deletion requested", Text: told(d, activity.Deleted), Icon: "bin", Tone: "idle", At: p.Moment(t.Time)})
+		all = append(all, views.Deed{
+			Title: "Deletion requested", Text: told(d, activity.Deleted), Icon: "bin",
+			Tone: "idle", At: p.Moment(t.Time),
+		})
 	}
 	for _, e := range d.Events {
 		if slices.Contains(repairs, e.Reason) {
-			all = append(all, views.Deed{Title: humanize.Words(e.Reason), Text: e.Text, Icon: "alert", Tone: "warn", At: e.At})
+			all = append(all, views.Deed{
+				Title: humanize.Words(e.Reason), Text: e.Text, Icon: "alert", Tone: "warn",
+				At: e.At,
+			})
 		}
 	}
 	if len(d.Checks.Plan) > 0 {
-		all = append(all, views.Deed{Title: "Last check that had something to do", Icon: "info", Tone: "busy", At: d.Checks.Planned, Plan: d.Checks.Plan})
+		all = append(all, views.Deed{
+			Title: "Last check that had something to do", Icon: "info", Tone: "busy",
+			At: d.Checks.Planned, Plan: d.Checks.Plan,
+		})
 	}
 	all = append(all,
 		views.Deed{Title: "Last change made in AWS", Icon: "check", Tone: "good", At: at("status", "lastSyncTime")},
@@ -108,7 +118,8 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 	)
 	all = append(all, p.deeds(d)...)
 	all = append(all, views.Deed{
-		Title: "Requested", Text: cmp.Or(told(d, activity.Created), by(d.Resource.RequestedBy)), Icon: "info", Tone: "idle", At: d.Resource.Created,
+		Title: "Requested", Text: cmp.Or(told(d, activity.Created), by(d.Resource.RequestedBy)), Icon: "info",
+		Tone: "idle", At: d.Resource.Created,
 	})
 	all = slices.DeleteFunc(all, func(a views.Deed) bool { return a.At.At.IsZero() })
 	slices.SortStableFunc(all, func(a, b views.Deed) int { return b.At.At.Compare(a.At.At) })
@@ -121,7 +132,8 @@ func (p *Pages) deeds(d views.Detail) (all []views.Deed) {
 	for _, e := range d.Events {
 		if e.Done && e.Reason != activity.Created && e.Reason != activity.Deleted {
 			all = append(all, views.Deed{
-				Title: humanize.Words(e.Reason), Text: humanize.Join(e.Text, e.Times()), Icon: page.ActivityIcon(e.Reason), Tone: "idle",
+				Title: humanize.Words(e.Reason), Text: humanize.Join(e.Text, e.Times()),
+				Icon: page.ActivityIcon(e.Reason), Tone: "idle",
 				At: p.Moment(e.At.At.Truncate(time.Second)),
 			})
 		}

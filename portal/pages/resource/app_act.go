@@ -75,7 +75,9 @@ func (p *Pages) scale(w http.ResponseWriter, r *http.Request) error {
 }
 
 // scaleTo returns what is wrong with the value, if that is the error.
-func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unstructured, value string) (wrong string, err error) {
+func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unstructured, value string) (
+	wrong string, err error,
+) {
 	app, err := appOf(obj)
 	if err != nil {
 		return "", err
@@ -103,7 +105,9 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	asked := r.PostForm.Get("revision")
-	i := slices.IndexFunc(app.Status.Revisions, func(v v1alpha1.WebAppRevision) bool { return strconv.FormatInt(v.Revision, 10) == asked })
+	i := slices.IndexFunc(app.Status.Revisions, func(v v1alpha1.WebAppRevision) bool {
+		return strconv.FormatInt(v.Revision, 10) == asked
+	})
 	wrong := ""
 	switch {
 	case i < 0:
@@ -128,7 +132,8 @@ func refusal(err error, field string) (words string, other error) {
 	if err == nil {
 		return "", nil
 	}
-	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(
+		err) {
 		return "", err
 	}
 	var all []string
@@ -155,7 +160,9 @@ func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showAgain shows the page of the object with the refused input.
-func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l objectRequest, obj *unstructured.Unstructured, say func(*views.App)) error {
+func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l objectRequest, obj *unstructured.Unstructured,
+	say func(*views.App),
+) error {
 	var err error
 	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name, views.TabTitle(l.tab), l.ref.Kind.Title); err != nil {
 		return err

@@ -78,7 +78,8 @@ func sizeOf(app *v1alpha1.WebApp, k catalog.Kind) views.Size {
 		}
 		s.Value = strconv.Itoa(s.Wanted)
 		s.Min, s.Max = int(min(a.Min, 1)), int(max(a.Max, app.Status.Replicas))
-		s.Locked = fmt.Sprintf("Autoscaling decides: from %d to %d Pods by their CPU, now %d. Edit autoscaling to change that.", max(a.Min, 1), a.Max, s.Wanted)
+		s.Locked = fmt.Sprintf("Autoscaling decides: from %d to %d Pods by their CPU, now %d. Edit autoscaling to "+
+			"change that.", max(a.Min, 1), a.Max, s.Wanted)
 	}
 	return s
 }
@@ -95,12 +96,16 @@ func bounds(k catalog.Kind, name string) (low, high int) {
 // versionsOf returns the revisions, newest first. The newest with the requested image is the wanted one; rolling back
 // to a version with the same image would change nothing.
 func (p *Pages) versionsOf(app *v1alpha1.WebApp, may bool) []views.Version {
-	wanted := slices.IndexFunc(app.Status.Revisions, func(r v1alpha1.WebAppRevision) bool { return r.Image == app.Spec.Image })
+	wanted := slices.IndexFunc(app.Status.Revisions, func(r v1alpha1.WebAppRevision) bool {
+		return r.Image == app.Spec.Image
+	})
 	out := make([]views.Version, 0, len(app.Status.Revisions))
 	for i, r := range app.Status.Revisions {
 		out = append(out, views.Version{
-			Revision: strconv.FormatInt(r.Revision, 10), Tag: tagOf(r.Image), Image: r.Image, Created: p.Moment(r.Created.Time),
-			Available: int(r.Available), Wanted: i == wanted, Back: may && r.Image != app.Spec.Image && !r.NeverAvailable, Never: r.NeverAvailable,
+			Revision: strconv.FormatInt(r.Revision, 10), Tag: tagOf(r.Image), Image: r.Image,
+			Created:   p.Moment(r.Created.Time),
+			Available: int(r.Available), Wanted: i == wanted, Back: may && r.Image != app.Spec.Image &&
+				!r.NeverAvailable, Never: r.NeverAvailable,
 		})
 	}
 	return out

@@ -33,10 +33,12 @@ func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructure
 func (p *Pages) checksOf(c operator.Checks, paused, judged bool) views.Inspection {
 	switch c.State {
 	case operator.Unknown:
-		return views.Inspection{Unknown: "Unknown: the operator does not answer. The rest of this page comes from Kubernetes and is current."}
+		return views.Inspection{Unknown: "Unknown: the operator does not answer. The rest of this page comes from " +
+			"Kubernetes and is current."}
 	case operator.Unchecked:
 		if judged {
-			return views.Inspection{Unknown: "The operator has started again since its last check: the status is that of this check, until the next one."}
+			return views.Inspection{Unknown: "The operator has started again since its last check: the status is " +
+				"that of this check, until the next one."}
 		}
 		return views.Inspection{Unknown: "Not checked yet."}
 	case operator.Checked:
@@ -47,7 +49,8 @@ func (p *Pages) checksOf(c operator.Checks, paused, judged bool) views.Inspectio
 		{Label: "Checks", Value: checksMade(c)},
 	}}
 	for _, key := range slices.Sorted(maps.Keys(c.Live)) {
-		out.Facts = append(out.Facts, views.Fact{Label: humanize.Label(key), Value: c.Live[key], Note: "by AWS's count just now"})
+		out.Facts = append(out.Facts,
+			views.Fact{Label: humanize.Label(key), Value: c.Live[key], Note: "by AWS's count just now"})
 	}
 	if c.LiveError != "" {
 		out.Facts = append(out.Facts, views.Fact{Label: "In AWS now", Value: humanize.Sentence(c.LiveError)})

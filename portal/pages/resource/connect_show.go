@@ -14,7 +14,9 @@ import (
 
 // addConnect adds how to connect to the object, once its connection details exist. Callers who can see a password get a
 // link to the page that shows it.
-func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
+func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructured.Unstructured,
+	d *views.Detail,
+) error {
 	name := catalog.TextAt(obj, "status", "binding", "name")
 	if !l.ref.Kind.Tells("binding") || name == "" || l.tab != views.TabOverview {
 		return nil

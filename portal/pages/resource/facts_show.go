@@ -19,7 +19,10 @@ import (
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := columnFacts(obj, k)
 	if k.KeptBy == "" && !isApp(k) { // an application's page has it at the top
-		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint), Due: k.Endpoint != ""})
+		all = append(all, views.Fact{
+			Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint),
+			Due: k.Endpoint != "",
+		})
 	}
 	if question, answer := senders.Question(obj); question != "" {
 		all = append(all, views.Fact{Label: question, Value: answer})
@@ -64,7 +67,8 @@ var listText = strings.NewReplacer(`["`, "", `","`, ", ", `"]`, "")
 // cluster.
 func webLink(endpoint string) string {
 	u, err := url.Parse(endpoint)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.HasSuffix(u.Hostname(), ".svc") {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		strings.HasSuffix(u.Hostname(), ".svc") {
 		return ""
 	}
 	return endpoint

@@ -16,7 +16,9 @@ import (
 )
 
 // history returns the object's versions and who changed them; mayEdit adds links to roll back.
-func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, mayEdit bool) (views.History, error) {
+func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, mayEdit bool) (
+	views.History, error,
+) {
 	all, err := p.cluster.History(ctx, l.id, l.ref, obj)
 	h := views.History{Kept: v1alpha1.HistoryLimit}
 	if err != nil || len(all) == 0 {
@@ -86,7 +88,8 @@ func (p *Pages) version(l objectRequest, v cluster.Version, older *cluster.Versi
 	out.Changes = form.Changes(l.ref.Kind, older.Spec, v.Spec)
 	switch missed := v.Generation - older.Generation - 1; {
 	case missed > 0:
-		out.Note = countChanges(missed) + " before this one " + wasOrWere(missed) + " not recorded, so what they changed is listed here too."
+		out.Note = countChanges(missed) + " before this one " + wasOrWere(missed) +
+			" not recorded, so what they changed is listed here too."
 	case len(out.Changes) == 0:
 		out.Note = "Nothing that you can set is different."
 	}

@@ -22,7 +22,9 @@ import (
 )
 
 // addHostname adds the parts for hostnames: the other holder, how to use it, and its certificate.
-func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
+func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructured.Unstructured,
+	d *views.Detail,
+) error {
 	if !page.IsHostname(l.ref.Kind) {
 		return nil
 	}
@@ -35,7 +37,8 @@ func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructu
 		at = 1 // after it
 	}
 	d.Facts = slices.Insert(d.Facts, at, hostnameFacts(req)...)
-	h := &views.Hostname{ParentRef: parentRef(req), Route: route(req), Certificate: p.certificateFacts(req.Status.Certificate)}
+	h := &views.Hostname{ParentRef: parentRef(req), Route: route(req), Certificate: p.certificateFacts(
+		req.Status.Certificate)}
 	d.Hostname = h
 	var err error
 	if h.Use, err = p.useHref(ctx, l, d.Resource.Leaving); err != nil {
@@ -59,11 +62,15 @@ func (p *Pages) useHref(ctx context.Context, l objectRequest, leaving bool) (str
 	if err != nil || !may {
 		return "", err
 	}
-	return views.RequestPath(l.space.Team.ID, app.Plural) + "?" + url.Values{"spec.expose.hostname": {l.ref.Name}}.Encode(), nil
+	return views.RequestPath(l.space.Team.ID, app.Plural) + "?" + url.Values{
+		"spec.expose.hostname": {l.ref.Name},
+	}.Encode(), nil
 }
 
 // holderOf returns a link to the request that has a taken hostname, for callers who can see it.
-func (p *Pages) holderOf(ctx context.Context, l objectRequest, req *v1alpha1.GatewayHostnameRequest) (views.Choice, error) {
+func (p *Pages) holderOf(ctx context.Context, l objectRequest, req *v1alpha1.GatewayHostnameRequest) (
+	views.Choice, error,
+) {
 	answer, err := p.cluster.CheckHostname(ctx, l.id, l.space.Namespace, queryOfSpec(req.Spec))
 	if page.Unseen(err) {
 		return views.Choice{}, nil
@@ -76,7 +83,8 @@ func (p *Pages) holderOf(ctx context.Context, l objectRequest, req *v1alpha1.Gat
 
 func queryOfSpec(spec v1alpha1.GatewayHostnameRequestSpec) availability.Query {
 	return availability.Query{
-		Hostname: spec.Hostname, Zone: string(spec.ZoneID), Visibility: string(spec.Visibility), Environment: string(spec.Environment),
+		Hostname: spec.Hostname, Zone: string(spec.ZoneID), Visibility: string(spec.Visibility),
+		Environment: string(spec.Environment),
 	}
 }
 
@@ -112,13 +120,20 @@ func (p *Pages) certificateFacts(c *v1alpha1.HostnameCertificate) []views.Fact {
 		if left < 0 {
 			note = "it is over"
 		}
-		all = append(all, views.Fact{Label: "Ends on", Value: c.NotAfter.UTC().Format("2 January 2006") + ",", Note: note})
+		all = append(all, views.Fact{
+			Label: "Ends on", Value: c.NotAfter.UTC().Format("2 January 2006") + ",",
+			Note: note,
+		})
 	}
 	if c.Renewal != "" {
-		all = append(all, views.Fact{Label: "Renewal", Value: awsWords(c.Renewal), Note: "AWS renews it by itself while the record that proves the domain is there"})
+		all = append(all, views.Fact{Label: "Renewal", Value: awsWords(c.Renewal), Note: "AWS renews it by itself " +
+			"while the record that proves the domain is there"})
 	}
 	if c.Attempt > 1 {
-		all = append(all, views.Fact{Label: "Requests", Value: strconv.Itoa(int(c.Attempt)), Note: "AWS gave up on the earlier ones"})
+		all = append(all, views.Fact{
+			Label: "Requests", Value: strconv.Itoa(int(c.Attempt)),
+			Note: "AWS gave up on the earlier ones",
+		})
 	}
 	if c.ARN != "" {
 		all = append(all, views.Fact{Label: "ARN", Value: c.ARN, Code: true})

@@ -114,10 +114,12 @@ const noCopyYet = "No logs yet: no replica has started."
 func (l logRequest) note(without []string) string {
 	var words []string
 	if len(without) > 0 {
-		words = append(words, "Without "+strings.Join(without, ", ")+": Kubernetes does not give that log at the moment.")
+		words = append(words, "Without "+strings.Join(without, ", ")+": Kubernetes does not give that log at the "+
+			"moment.")
 	}
 	if l.hidden > 0 {
-		words = append(words, fmt.Sprintf("The %d newest of %d replicas. Choose a replica to see another.", len(l.pods), len(l.copies)))
+		words = append(words, fmt.Sprintf("The %d newest of %d replicas. Choose a replica to see another.", len(l.pods),
+			len(l.copies)))
 	}
 	return strings.Join(words, " ")
 }

@@ -86,7 +86,8 @@ func TestANodeThatIsDownCostsItsCopiesOnly(t *testing.T) {
 func TestWhenNoCopyAnswersThePageSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := podNames(maxCopies)
-		if _, _, _, err := (&Pages{cluster: &nodes{down: names}}).lastLines(t.Context(), copiesOn(names)); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, _, err := (&Pages{cluster: &nodes{down: names}}).lastLines(t.Context(), copiesOn(names)); !errors.Is(
+			err, context.DeadlineExceeded) {
 			t.Errorf("the error is %v", err)
 		}
 	})

@@ -36,7 +36,8 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 // start.
 func (p *Pages) following(ctx context.Context, l logRequest) *following {
 	f := &following{
-		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]followed{}, ended: map[string]string{},
+		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]followed{},
+		ended: map[string]string{},
 	}
 	f.names = func(context.Context) ([]string, error) { return names(l.pods), nil }
 	if l.all {

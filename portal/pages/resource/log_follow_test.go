@@ -12,17 +12,21 @@ import (
 )
 
 func TestAnErrorsTextStaysOffThePage(t *testing.T) {
-	if fields := slices.Collect(strings.FieldsSeq(endWords(errors.New("s3cret line")))); slices.Contains(fields, "s3cret") {
+	if fields := slices.Collect(strings.FieldsSeq(endWords(errors.New("s3cret line")))); slices.Contains(
+		fields, "s3cret") {
 		t.Errorf("an error's text reaches the page: %v", fields)
 	}
 }
 
 func TestWhyALogIsRefusedIsSaid(t *testing.T) {
 	for want, cause := range map[string]error{
-		"The Pod is no more.": page.ErrNoPod, "pods/log": &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: "payments"},
+		"The Pod is no more.": page.ErrNoPod, "pods/log": &cluster.ForbiddenError{
+			Verb: "get", Resource: "pods/log", Namespace: "payments",
+		},
 		"Kubernetes does not give the log": &cluster.UnavailableError{Doing: "reading", Cause: errors.New("s3cret")},
 	} {
-		if got := endWords(&podlogs.NoLogError{Cause: cause}); !strings.Contains(got, want) || strings.Contains(got, "lost") || strings.Contains(got, "s3cret") {
+		if got := endWords(&podlogs.NoLogError{Cause: cause}); !strings.Contains(got, want) ||
+			strings.Contains(got, "lost") || strings.Contains(got, "s3cret") {
 			t.Errorf("%v: %s", cause, got)
 		}
 	}

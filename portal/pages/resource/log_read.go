@@ -56,7 +56,8 @@ func (p *Pages) readLog(r *http.Request) (logRequest, error) {
 	asked := r.URL.Query()
 	l.query = cluster.LogQuery{
 		Namespace: l.ref.Namespace, Container: mainContainer(l.containers), Tail: defaultTail,
-		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true", App: activity.ObjectOf(l.app),
+		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true",
+		App: activity.ObjectOf(l.app),
 	}
 	if n, err := strconv.Atoi(asked.Get("tail")); err == nil && n >= 1 && n <= slices.Max(tails) {
 		l.query.Tail = int64(n)
@@ -157,7 +158,9 @@ func (p *Pages) lastLines(ctx context.Context, l logRequest) (lines []string, cu
 	return p.linesOfAll(ctx, l)
 }
 
-func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuery) (lines []string, cut bool, err error) {
+func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuery) (
+	lines []string, cut bool, err error,
+) {
 	log, err := p.cluster.Logs(ctx, id, q)
 	if err != nil {
 		return nil, false, logFault(err)
@@ -169,9 +172,10 @@ func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuer
 // restarted reports whether the Pod's container has a previous run.
 func (l logRequest) restarted(pod *corev1.Pod) bool {
 	st := &pod.Status
-	return slices.ContainsFunc(slices.Concat(st.ContainerStatuses, st.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
-		return s.Name == l.query.Container && (s.RestartCount > 0 || s.LastTerminationState.Terminated != nil)
-	})
+	return slices.ContainsFunc(slices.Concat(st.ContainerStatuses, st.InitContainerStatuses),
+		func(s corev1.ContainerStatus) bool {
+			return s.Name == l.query.Container && (s.RestartCount > 0 || s.LastTerminationState.Terminated != nil)
+		})
 }
 
 // address returns the query of this view.

@@ -88,7 +88,9 @@ func (p *Pages) logsDownload(w http.ResponseWriter, r *http.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(l.view.Name, l.ref.Name) + "-" + l.query.Container + ".log"}))
+	h.Set("Content-Disposition",
+		mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(l.view.Name, l.ref.Name) + "-" +
+			l.query.Container + ".log"}))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	auth.Untransformed(h)

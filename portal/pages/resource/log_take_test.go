@@ -29,7 +29,9 @@ func followRollout() *rollout {
 		tail: func(ctx context.Context, pod string) *podlogs.Tail {
 			in, out := io.Pipe()
 			r.out[pod], r.ctxs[pod] = out, ctx
-			return podlogs.NewTail(nil, func(context.Context) (*podlogs.Lines, error) { return podlogs.NewLines(in, nil), nil }, noLogYet)
+			return podlogs.NewTail(nil, func(context.Context) (*podlogs.Lines, error) {
+				return podlogs.NewLines(in, nil), nil
+			}, noLogYet)
 		},
 	}
 	return r
@@ -117,7 +119,8 @@ func TestALogThatEndedHoldsNothing(t *testing.T) {
 		default:
 			t.Error("nobody hears of the last lines")
 		}
-		if got := r.text(t); got != "[00] bye" || !strings.Contains(r.noteOn(r.newest), "Replica 00: The log ends here") {
+		if got := r.text(t); got != "[00] bye" ||
+			!strings.Contains(r.noteOn(r.newest), "Replica 00: The log ends here") {
 			t.Errorf("its end is %q, %q", got, r.noteOn(r.newest))
 		}
 		if again := r.text(t); again != "" || len(r.streams()) != 1 {

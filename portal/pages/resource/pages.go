@@ -35,24 +35,28 @@ type Reader interface {
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
-	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
+	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
+		availability.Answer, error)
 }
 
 // Historian returns what happened to an object, after checking access.
 type Historian interface {
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
-	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) ([]cluster.Version, error)
+	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) (
+		[]cluster.Version, error)
 }
 
 // SecretRights returns what a caller can do with Secrets.
 type SecretRights interface {
-	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (cluster.Passwords, error)
+	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (
+		cluster.Passwords, error)
 }
 
 // PodReader reads an application's Pods and logs for a caller, after checking access.
 type PodReader interface {
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
-	Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (map[string]cluster.Usage, error)
+	Usage(ctx context.Context, id auth.Identity, app *unstructured.Unstructured, pods []*corev1.Pod) (
+		map[string]cluster.Usage, error)
 	PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error)
 	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error)
 	MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error
@@ -60,9 +64,11 @@ type PodReader interface {
 
 // Writer writes as a caller.
 type Writer interface {
-	Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error)
+	Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (
+		*unstructured.Unstructured, error)
 	Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error)
-	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
+	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (
+		cluster.Result, error)
 }
 
 // Pages serves the pages of one object.

@@ -40,7 +40,8 @@ func (p *Pages) podLive(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, err
 			}
-			return page.Parts(ctx, page.Replace("status", views.PodStatusPart(d)), page.Replace("body", views.PodBodyPart(d)))
+			return page.Parts(ctx, page.Replace("status", views.PodStatusPart(d)),
+				page.Replace("body", views.PodBodyPart(d)))
 		},
 	})
 }

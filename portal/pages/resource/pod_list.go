@@ -19,7 +19,9 @@ const maxPods = 100
 
 const noPodsHere = "You are not allowed to see Pods here: your role lacks the right to list them."
 
-func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, app *v1alpha1.WebApp, out *views.App) error {
+func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, app *v1alpha1.WebApp,
+	out *views.App,
+) error {
 	pods, err := p.cluster.Pods(ctx, l.id, obj)
 	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
 		out.NoPods = noPodsHere

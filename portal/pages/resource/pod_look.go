@@ -18,11 +18,17 @@ func podLook(pod *corev1.Pod) views.Look {
 	st := &pod.Status
 	switch {
 	case pod.DeletionTimestamp != nil:
-		return views.Look{Word: "Terminating", Icon: "bin", Tone: "idle", Text: "It finishes what it does, then it goes."}
+		return views.Look{
+			Word: "Terminating", Icon: "bin", Tone: "idle",
+			Text: "It finishes what it does, then it goes.",
+		}
 	case st.Reason == "NodeLost" || st.Phase == corev1.PodUnknown:
 		return views.Look{Word: "Not known", Icon: "wait", Tone: "warn", Text: "Its node does not answer."}
 	case st.Phase == corev1.PodFailed:
-		return views.Look{Word: "Failed", Icon: "alert", Tone: "bad", Text: humanize.Sentence(said(st.Reason, st.Message))}
+		return views.Look{
+			Word: "Failed", Icon: "alert", Tone: "bad",
+			Text: humanize.Sentence(said(st.Reason, st.Message)),
+		}
 	case st.Phase == corev1.PodSucceeded:
 		return views.Look{Word: "Ended", Icon: "check", Tone: "idle"}
 	}
@@ -44,7 +50,10 @@ func liveLook(pod *corev1.Pod) views.Look {
 	case known && ready.Status == corev1.ConditionTrue:
 		return views.Look{Word: "Running and ready", Icon: "check", Tone: "good"}
 	case pod.Status.Phase == corev1.PodRunning:
-		return views.Look{Word: "Running, not ready", Icon: "spin", Tone: "busy", Text: "It gets no requests until its readiness probe succeeds."}
+		return views.Look{
+			Word: "Running, not ready", Icon: "spin", Tone: "busy",
+			Text: "It gets no requests until its readiness probe succeeds.",
+		}
 	}
 	return views.Look{Word: "Starting", Icon: "spin", Tone: "busy"}
 }
@@ -54,7 +63,10 @@ func unscheduled(pod *corev1.Pod) (views.Look, bool) {
 	if !ok || c.Status != corev1.ConditionFalse {
 		return views.Look{}, false
 	}
-	return views.Look{Word: "Unschedulable", Icon: "alert", Tone: "bad", Text: humanize.Sentence(cmp.Or(c.Message, "no node takes it"))}, true
+	return views.Look{
+		Word: "Unschedulable", Icon: "alert", Tone: "bad",
+		Text: humanize.Sentence(cmp.Or(c.Message, "no node takes it")),
+	}, true
 }
 
 func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) (corev1.PodCondition, bool) {
@@ -68,9 +80,11 @@ func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) (corev1.PodCond
 
 // troubles are the reasons of waiting that do not resolve by themselves.
 var troubles = map[string]string{
-	"ImagePullBackOff": "Image cannot be pulled", "ErrImagePull": "Image cannot be pulled", "InvalidImageName": "Image cannot be pulled",
+	"ImagePullBackOff": "Image cannot be pulled", "ErrImagePull": "Image cannot be pulled",
+	"InvalidImageName":  "Image cannot be pulled",
 	"ErrImageNeverPull": "Image cannot be pulled", "ImageInspectError": "Image cannot be read",
-	"CreateContainerConfigError": "Configuration is missing", "CreateContainerError": "Cannot be started", "RunContainerError": "Cannot be started",
+	"CreateContainerConfigError": "Configuration is missing", "CreateContainerError": "Cannot be started",
+	"RunContainerError": "Cannot be started",
 }
 
 // containerLook describes the state of a container.
@@ -82,7 +96,10 @@ func containerLook(s *corev1.ContainerStatus) views.Look {
 			Text: humanize.Join(ending(s.LastTerminationState.Terminated), "Kubernetes keeps restarting it."),
 		}
 	case st.Waiting != nil && troubles[st.Waiting.Reason] != "":
-		return views.Look{Word: troubles[st.Waiting.Reason], Icon: "alert", Tone: "bad", Text: humanize.Sentence(st.Waiting.Message)}
+		return views.Look{
+			Word: troubles[st.Waiting.Reason], Icon: "alert", Tone: "bad",
+			Text: humanize.Sentence(st.Waiting.Message),
+		}
 	case st.Terminated != nil && st.Terminated.ExitCode != 0:
 		return views.Look{Word: "Crashed", Icon: "alert", Tone: "bad", Text: ending(st.Terminated)}
 	case st.Terminated != nil:
@@ -112,7 +129,8 @@ func ending(t *corev1.ContainerStateTerminated) string {
 func podLastWords(pod *corev1.Pod) string {
 	var last *corev1.ContainerStateTerminated
 	for i := range pod.Status.ContainerStatuses {
-		if t := lastEnd(&pod.Status.ContainerStatuses[i]); t != nil && (last == nil || last.FinishedAt.Before(&t.FinishedAt)) {
+		if t := lastEnd(&pod.Status.ContainerStatuses[i]); t != nil &&
+			(last == nil || last.FinishedAt.Before(&t.FinishedAt)) {
 			last = t
 		}
 	}

@@ -16,8 +16,12 @@ func TestAPodsStateInWords(t *testing.T) {
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
 	}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-	with := func(phase corev1.PodPhase, state, last corev1.ContainerState, conditions ...corev1.PodCondition) corev1.PodStatus {
-		return corev1.PodStatus{Phase: phase, Conditions: conditions, ContainerStatuses: []corev1.ContainerStatus{{Name: "app", State: state, LastTerminationState: last}}}
+	with := func(phase corev1.PodPhase, state, last corev1.ContainerState,
+		conditions ...corev1.PodCondition,
+	) corev1.PodStatus {
+		return corev1.PodStatus{Phase: phase, Conditions: conditions, ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "app", State: state, LastTerminationState: last},
+		}}
 	}
 	none := corev1.ContainerState{}
 	for name, c := range map[string]struct {
@@ -27,11 +31,23 @@ func TestAPodsStateInWords(t *testing.T) {
 		text   string
 		tone   string
 	}{
-		"ready":                  {with("Running", running, none, corev1.PodCondition{Type: corev1.PodReady, Status: "True"}), false, "Running and ready", "", "good"},
-		"not ready":              {with("Running", running, none, corev1.PodCondition{Type: corev1.PodReady, Status: "False"}), false, "Running, not ready", "It gets no requests until its readiness probe succeeds.", "busy"},
-		"on its way":             {with("Pending", waiting("ContainerCreating", ""), none), false, "Starting", "", "busy"},
-		"fresh":                  {corev1.PodStatus{Phase: "Pending"}, false, "Starting", "", "busy"},
-		"no room":                {corev1.PodStatus{Phase: "Pending", Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: "False", Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu"}}}, false, "Unschedulable", "0/2 nodes are available: 2 Insufficient cpu.", "bad"},
+		"ready": {with("Running", running, none, corev1.PodCondition{Type: corev1.PodReady, Status: "True"}), false, "Running and ready", "", "good"},
+		"not ready": {
+			with("Running", running, none, corev1.PodCondition{Type: corev1.PodReady, Status: "False"}),
+			false, "Running, not ready", "It gets no requests until its readiness probe succeeds.", "busy",
+		},
+		"on its way": {with("Pending", waiting("ContainerCreating", ""), none), false, "Starting", "", "busy"},
+		"fresh":      {corev1.PodStatus{Phase: "Pending"}, false, "Starting", "", "busy"},
+		"no room": {
+			corev1.PodStatus{Phase: "Pending", Conditions: []corev1.PodCondition{
+				{
+					Type: corev1.PodScheduled, Status: "False", Reason: "Unschedulable",
+					Message: "0/2 nodes are available: 2 Insufficient cpu",
+				},
+			}},
+			false, "Unschedulable",
+			"0/2 nodes are available: 2 Insufficient cpu.", "bad",
+		},
 		"no image":               {with("Pending", waiting("ErrImagePull", "manifest unknown"), none), false, "Image cannot be pulled", "Manifest unknown.", "bad"},
 		"no image for long":      {with("Pending", waiting("ImagePullBackOff", "back-off pulling image"), none), false, "Image cannot be pulled", "Back-off pulling image.", "bad"},
 		"no Secret":              {with("Pending", waiting("CreateContainerConfigError", `secret "db" not found`), none), false, "Configuration is missing", `Secret "db" not found.`, "bad"},
@@ -45,7 +61,11 @@ func TestAPodsStateInWords(t *testing.T) {
 		"ended":                  {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "", "idle"},
 		"its node is away":       {corev1.PodStatus{Phase: "Running", Reason: "NodeLost"}, false, "Not known", "Its node does not answer.", "warn"},
 		"going, whatever it was": {with("Running", waiting("CrashLoopBackOff", ""), none), true, "Terminating", "It finishes what it does, then it goes.", "idle"},
-		"a failed preparation":   {corev1.PodStatus{Phase: "Pending", InitContainerStatuses: []corev1.ContainerStatus{{Name: "migrate", State: ended(3, "Error")}}}, false, "Crashed", "Exit code 3.", "bad"},
+		"a failed preparation": {
+			corev1.PodStatus{Phase: "Pending", InitContainerStatuses: []corev1.ContainerStatus{
+				{Name: "migrate", State: ended(3, "Error")},
+			}}, false, "Crashed", "Exit code 3.", "bad",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: c.status}

@@ -75,11 +75,15 @@ func age(old bool) string {
 }
 
 // containers returns the containers of the spec, even before the node reports them.
-func (p *Pages) containers(at podRequest, spec []corev1.Container, statuses []corev1.ContainerStatus) []views.Container {
+func (p *Pages) containers(
+	at podRequest, spec []corev1.Container, statuses []corev1.ContainerStatus,
+) []views.Container {
 	out := make([]views.Container, 0, len(spec))
 	for i := range spec {
 		s := &corev1.ContainerStatus{}
-		if n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == spec[i].Name }); n >= 0 {
+		if n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool {
+			return s.Name == spec[i].Name
+		}); n >= 0 {
 			s = &statuses[n]
 		}
 		c := views.Container{

@@ -20,7 +20,8 @@ func advice(f status.Facts, p phase.Phase) string {
 	case strings.Contains(f.Condition(v1alpha1.ConditionReady).Message, "tries again by itself"):
 		return "" // the headline says when
 	case p == phase.NeedsYou && f.Condition(v1alpha1.ConditionStalled).True():
-		return "Portico tries again by itself, at first after 30 seconds and then at least every 5 minutes, and at once after a change."
+		return "Portico tries again by itself, at first after 30 seconds and then at least every 5 minutes, and at " +
+			"once after a change."
 	case p == phase.NeedsYou:
 		return "Portico keeps trying, less and less often."
 	case p == phase.InProgress:

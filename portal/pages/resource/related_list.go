@@ -34,9 +34,14 @@ func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.
 	return err
 }
 
-func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t catalog.Target, user *unstructured.Unstructured) ([]views.Relation, error) {
+func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t catalog.Target,
+	user *unstructured.Unstructured,
+) ([]views.Relation, error) {
 	kind, obj, err := p.targetOf(ctx, l, t)
-	one := views.Relation{Role: role, Resource: views.Resource{Name: t.Name, Kind: kind.Title}, Purpose: purposeOf(l.ref.Kind, user, t)}
+	one := views.Relation{
+		Role: role, Resource: views.Resource{Name: t.Name, Kind: kind.Title},
+		Purpose: purposeOf(l.ref.Kind, user, t),
+	}
 	switch {
 	case apierrors.IsNotFound(err):
 		one.Missing = true
@@ -64,7 +69,9 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 }
 
 // naming returns the objects that refer to the object of l by references of the kind and that the caller can see.
-func (p *Pages) naming(ctx context.Context, l objectRequest, references func(catalog.Kind) []catalog.Reference) (all views.Users, err error) {
+func (p *Pages) naming(ctx context.Context, l objectRequest, references func(catalog.Kind) []catalog.Reference) (
+	all views.Users, err error,
+) {
 	for _, k := range p.cluster.Kinds() {
 		for _, r := range references(k) {
 			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
@@ -85,14 +92,19 @@ func (p *Pages) naming(ctx context.Context, l objectRequest, references func(cat
 }
 
 // referring returns the objects in list, of kind k, that refer by r to the object of l.
-func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference, list []*unstructured.Unstructured) []views.Relation {
+func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference,
+	list []*unstructured.Unstructured,
+) []views.Relation {
 	var all []views.Relation
 	for _, o := range list {
 		if v1alpha1.MadeByWebApp(o) {
 			continue // the application itself is in the list
 		}
 		if t := (catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}); slices.Contains(r.Targets(o), t) {
-			all = append(all, views.Relation{Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now()), Purpose: purposeOf(k, o, t)})
+			all = append(all, views.Relation{
+				Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now()),
+				Purpose: purposeOf(k, o, t),
+			})
 		}
 	}
 	return all
@@ -123,11 +135,15 @@ func (p *Pages) providerUsers(ctx context.Context, l objectRequest) (views.Users
 	found := (&listing.Filter{Provider: l.ref.Name}).Of(seen.Items)
 	all.Total = len(found)
 	for _, one := range listing.First(found, maxUsersNamed, listing.ByNamespace.Then(false)) {
-		all.First = append(all.First, views.Relation{Role: "Used by", Resource: p.ResourceNamed(one.Kind.Name, one.Object)})
+		all.First = append(all.First,
+			views.Relation{Role: "Used by", Resource: p.ResourceNamed(one.Kind.Name, one.Object)})
 	}
 	requested := slices.DeleteFunc(found, func(one listing.Item) bool { return one.Kind.KeptBy != "" })
 	if n := len(requested); n > 0 {
-		all.List = views.Choice{Value: views.ListPath(views.Query{Provider: l.ref.Name}), Label: views.Plural(n, "resource")}
+		all.List = views.Choice{
+			Value: views.ListPath(views.Query{Provider: l.ref.Name}),
+			Label: views.Plural(n, "resource"),
+		}
 	}
 	return all, nil
 }

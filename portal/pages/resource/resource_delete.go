@@ -74,7 +74,8 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case uid != view.UID:
 		view.Typed = ""
-		view.Problem = "This is another resource with the same name: it was created again in the meantime. Look at it again before you delete it."
+		view.Problem = "This is another resource with the same name: it was created again in the meantime. Look at " +
+			"it again before you delete it."
 		return p.Show(w, r, http.StatusConflict, views.DeletePage(view))
 	case view.Typed != l.ref.Name:
 		view.Error = "Type the name exactly as it is shown here: " + l.ref.Name + "."

@@ -70,7 +70,8 @@ func (p *Pages) gone(ctx context.Context, l objectRequest, heir string) ([]sse.P
 		Frame: l.frame, Tab: l.tab, Gone: true, Replaced: heir != "",
 		Resource: views.Resource{Name: l.ref.Name, Href: views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name)},
 	}
-	out, err := page.Parts(ctx, page.Replace("buttons", views.ButtonsPart(d)), page.Replace("status", views.StatusPart(d)))
+	out, err := page.Parts(ctx, page.Replace("buttons", views.ButtonsPart(d)),
+		page.Replace("status", views.StatusPart(d)))
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,9 @@ func (p *Pages) readRequest(r *http.Request) (objectRequest, error) {
 }
 
 // targetOf returns an object that another one refers to; nil without an error if the caller cannot see it.
-func (p *Pages) targetOf(ctx context.Context, l objectRequest, t catalog.Target) (catalog.Kind, *unstructured.Unstructured, error) {
+func (p *Pages) targetOf(ctx context.Context, l objectRequest, t catalog.Target) (
+	catalog.Kind, *unstructured.Unstructured, error,
+) {
 	kind, ok := p.cluster.Kinds().ByName(t.Kind)
 	if !ok {
 		return kind, nil, nil

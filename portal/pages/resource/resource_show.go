@@ -85,7 +85,9 @@ func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured
 }
 
 // addTab adds the content of the selected tab.
-func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) (err error) {
+func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) (
+	err error,
+) {
 	switch l.tab {
 	case views.TabObjects:
 		d.Tree, err = p.tree(ctx, l, obj)

@@ -54,7 +54,8 @@ func cannotAct(l objectRequest, d views.Detail) string {
 	k := l.ref.Kind
 	switch {
 	case !d.MayUpdate && !d.MayDelete:
-		return "Your role in " + l.space.Team.Name + " can view this, but not change or delete it. " + page.WhomToAsk(l.space)
+		return "Your role in " + l.space.Team.Name + " can view this, but not change or delete it. " +
+			page.WhomToAsk(l.space)
 	case !d.MayUpdate:
 		return "Your role in " + l.space.Team.Name + " cannot change this. " + page.WhomToAsk(l.space)
 	}

@@ -16,7 +16,9 @@ import (
 
 // stepsOf returns the object's steps: requested, in AWS, the kind's own conditions, ready; for a deletion, what blocks
 // it. A new object has all steps from the start, so that the layout does not change.
-func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
+func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
+	now time.Time,
+) []views.Step {
 	by := "Portico has your request."
 	if r.RequestedBy != "" {
 		by = "By " + r.RequestedBy + "."
@@ -76,7 +78,10 @@ func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 	case arn == "":
 		return waiting("Created in AWS", "Not created yet.")
 	case f.Lost():
-		return views.Step{Title: "Gone from AWS", Text: arn + " was deleted outside Portico.", Icon: "alert", Tone: "bad", State: "gone"}
+		return views.Step{
+			Title: "Gone from AWS", Text: arn + " was deleted outside Portico.", Icon: "alert",
+			Tone: "bad", State: "gone",
+		}
 	}
 	return done("Created in AWS", arn, views.Moment{})
 }

@@ -26,7 +26,10 @@ func TestStepsSayWhichFinalizerWaits(t *testing.T) {
 		all = append(all, s.Title+": "+s.State)
 	}
 	got := strings.Join(all, "\n")
-	for _, want := range []string{"Requested: done", "Deleting its AWS resources: in progress", "Waiting for example.org/backup: in progress"} {
+	for _, want := range []string{
+		"Requested: done", "Deleting its AWS resources: in progress",
+		"Waiting for example.org/backup: in progress",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the steps lack %q:\n%s", want, got)
 		}
@@ -54,11 +57,16 @@ func TestAWarningIsNoStepThatIsDone(t *testing.T) {
 // TestWhatHasNoARNIsNotLookedForInAWS: a database user exists in the database and not in AWS.
 func TestWhatHasNoARNIsNotLookedForInAWS(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
-	for name, want := range map[string]bool{"S3Bucket": true, "RDSInstance": true, "DatabaseUser": false, "WebApp": false} {
+	for name, want := range map[string]bool{
+		"S3Bucket": true, "RDSInstance": true, "DatabaseUser": false,
+		"WebApp": false,
+	} {
 		k, _ := kinds.ByName(name)
 		obj := &unstructured.Unstructured{Object: map[string]any{}}
 		all := stepsOf(status.FactsOf(obj), obj, k, page.ResourceOf(page.Space{}, k, obj, time.Now()), time.Now())
-		if got := slices.ContainsFunc(all, func(s views.Step) bool { return s.Title == "Created in AWS" }); got != want {
+		if got := slices.ContainsFunc(all, func(s views.Step) bool {
+			return s.Title == "Created in AWS"
+		}); got != want {
 			t.Errorf("%s: a step in AWS: %v", name, got)
 		}
 	}

@@ -34,7 +34,9 @@ func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Uns
 	}
 	for i := range root.Nodes {
 		if root.Nodes[i].Kind == deployment && hidden {
-			root.Nodes[i].Nodes = []views.Node{{Kind: "Pods", Look: notSeen, Text: "You are not allowed to list Pods here."}}
+			root.Nodes[i].Nodes = []views.Node{
+				{Kind: "Pods", Look: notSeen, Text: "You are not allowed to list Pods here."},
+			}
 		} else if root.Nodes[i].Kind == deployment {
 			root.Nodes[i].Nodes = p.replicaSets(l, pods)
 		}
@@ -60,12 +62,18 @@ func (p *Pages) branch(ctx context.Context, l objectRequest, k catalog.Kind, obj
 			kind, other, err := p.targetOf(ctx, l, t)
 			switch {
 			case apierrors.IsNotFound(err):
-				n.Nodes = append(n.Nodes, views.Node{Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: views.Look{Word: "Not there", Icon: "alert", Tone: "bad"}})
+				n.Nodes = append(n.Nodes, views.Node{
+					Role: ref.Role, Kind: kind.Title, Name: t.Name,
+					Look: views.Look{Word: "Not there", Icon: "alert", Tone: "bad"},
+				})
 				continue
 			case err != nil:
 				return n, err
 			case other == nil:
-				n.Nodes = append(n.Nodes, views.Node{Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: notSeen, Text: "You are not allowed to see it."})
+				n.Nodes = append(n.Nodes, views.Node{
+					Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: notSeen,
+					Text: "You are not allowed to see it.",
+				})
 				continue
 			}
 			below, err := p.branch(ctx, l, kind, other, seen, depth-1)
@@ -129,7 +137,8 @@ func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 	default:
 		add("In AWS", catalog.TextAt(obj, "status", "arn"), "")
 		if f.Lost() && len(all) > 0 {
-			all[0].Look, all[0].Text = views.Look{Word: "Gone", Icon: "alert", Tone: "bad"}, "It was deleted outside Portico."
+			all[0].Look, all[0].Text = views.Look{Word: "Gone", Icon: "alert", Tone: "bad"},
+				"It was deleted outside Portico."
 		}
 	}
 	add("Secret", catalog.TextAt(obj, "status", "binding", "name"), "")
@@ -146,11 +155,13 @@ func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 		}
 		i := slices.IndexFunc(sets, func(n views.Node) bool { return n.Name == owner })
 		if i < 0 {
-			sets, i = append(sets, views.Node{Kind: kind, Name: owner, Text: "Version " + tagOf(imageOf(pod)) + "."}), len(sets)
+			sets, i = append(sets, views.Node{Kind: kind, Name: owner, Text: "Version " + tagOf(imageOf(pod)) + "."}),
+				len(sets)
 		}
 		look := podLook(pod)
 		sets[i].Nodes = append(sets[i].Nodes, views.Node{
-			Kind: "Pod", Name: pod.Name, Href: views.PodPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name, pod.Name), Look: look, Text: look.Text,
+			Kind: "Pod", Name: pod.Name, Href: views.PodPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name, pod.Name),
+			Look: look, Text: look.Text,
 		})
 	}
 	for i := range sets {

@@ -142,7 +142,8 @@ func (p *Pages) lastCrash(l objectRequest, pods []*corev1.Pod) *views.Crash {
 	}
 	at := views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name)
 	return &views.Crash{
-		Pod: of.Name, Log: views.CopyLogsPath(at, of.Name, previous), Text: cmp.Or(ending(last), "It crashed."), Said: last.Message,
-		At: p.Moment(last.FinishedAt.Time),
+		Pod: of.Name, Log: views.CopyLogsPath(at, of.Name, previous), Text: cmp.Or(ending(last), "It crashed."),
+		Said: last.Message,
+		At:   p.Moment(last.FinishedAt.Time),
 	}
 }

@@ -12,12 +12,18 @@ import (
 )
 
 func TestUsageInWords(t *testing.T) {
-	for of, want := range map[string]string{"35400000n": "36m", "0": "0m", "999m": "999m", "1": "1 core", "1500m": "1.5 cores", "10": "10 cores"} {
+	for of, want := range map[string]string{
+		"35400000n": "36m", "0": "0m", "999m": "999m", "1": "1 core",
+		"1500m": "1.5 cores", "10": "10 cores",
+	} {
 		if got := cores(quantities.MustParse(of)); got != want {
 			t.Errorf("%s of CPU is %q, want %q", of, got, want)
 		}
 	}
-	for of, want := range map[string]string{"98304Ki": "96 MiB", "1023Mi": "1023 MiB", "1Gi": "1 GiB", "1536Mi": "1.5 GiB", "0": "0 MiB"} {
+	for of, want := range map[string]string{
+		"98304Ki": "96 MiB", "1023Mi": "1023 MiB", "1Gi": "1 GiB",
+		"1536Mi": "1.5 GiB", "0": "0 MiB",
+	} {
 		if got := size(quantities.MustParse(of)); got != want {
 			t.Errorf("%s of memory is %q, want %q", of, got, want)
 		}
@@ -65,10 +71,14 @@ func TestTheLogOfACrash(t *testing.T) {
 		return metav1.NewTime(time.Date(2026, 11, 21, 12, minute, 0, 0, time.UTC))
 	}
 	ended := func(code int32, minute int) corev1.ContainerState {
-		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", FinishedAt: at(minute)}}
+		return corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", FinishedAt: at(minute)},
+		}
 	}
 	pod := func(name string, state, last corev1.ContainerState) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "app", State: state, LastTerminationState: last}}}}
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "app", State: state, LastTerminationState: last}},
+		}}
 	}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}

@@ -22,7 +22,8 @@ type Cluster interface {
 	Kinds() catalog.Catalog
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
-	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (cluster.Passwords, error)
+	Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, obj *unstructured.Unstructured, secret string) (
+		cluster.Passwords, error)
 	RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error
 }
 
@@ -30,7 +31,8 @@ type Cluster interface {
 type Agent interface {
 	ServesPeople(ctx context.Context) error
 	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
-	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error)
+	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (
+		operatorapi.Secret, error)
 	DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error)
 	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error)
 }

@@ -39,7 +39,10 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	if b.obj, err = p.cluster.Get(r.Context(), b.id, b.ref); err != nil {
 		return b, err
 	}
-	b.view = views.PasswordView{Resource: page.ResourceOf(b.space, b.ref.Kind, b.obj, p.Now()), Secret: catalog.TextAt(b.obj, "status", "binding", "name")}
+	b.view = views.PasswordView{
+		Resource: page.ResourceOf(b.space, b.ref.Kind, b.obj, p.Now()),
+		Secret:   catalog.TextAt(b.obj, "status", "binding", "name"),
+	}
 	if b.view.Secret != "" {
 		err = p.choose(r, &b)
 	}
@@ -91,7 +94,8 @@ func (p *Pages) passwordAsk(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if b.view.Secret == "" {
-		return p.showPassword(w, r, b, trouble{status: http.StatusConflict, words: b.ref.Name + " has no connection details yet: wait until it is Ready."}, "")
+		return p.showPassword(w, r, b, trouble{status: http.StatusConflict, words: b.ref.Name + " has no connection " +
+			"details yet: wait until it is Ready."}, "")
 	}
 	t, err := p.served(r.Context())
 	if err != nil {

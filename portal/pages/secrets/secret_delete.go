@@ -37,7 +37,9 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		return p.showDelete(w, r, view, trouble{status: http.StatusUnprocessableEntity}, "")
 	}
 	if view.Key != "" {
-		_, err = p.cluster.SetSecret(r.Context(), l.id, l.space.Namespace, name, operatorapi.SecretChange{Remove: []string{view.Key}})
+		_, err = p.cluster.SetSecret(r.Context(), l.id, l.space.Namespace, name, operatorapi.SecretChange{
+			Remove: []string{view.Key},
+		})
 	} else {
 		_, err = p.cluster.DeleteSecret(r.Context(), l.id, l.space.Namespace, name, view.Typed)
 	}
@@ -69,7 +71,9 @@ func (p *Pages) readSecret(r *http.Request) (listRequest, string, error) {
 
 // showDelete shows the page that asks for confirmation, with the outcome of an earlier attempt. stale says what was not
 // done because a recent sign-in was missing.
-func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.SecretDelete, sent trouble, stale string) error {
+func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.SecretDelete, sent trouble,
+	stale string,
+) error {
 	l, name, err := p.readSecret(r)
 	if err != nil {
 		return err
@@ -96,7 +100,8 @@ func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.Se
 		view.Problem = t.words
 	default:
 		i := slices.IndexFunc(all.Items, func(s operatorapi.Secret) bool { return s.Name == name })
-		view.Gone = i < 0 || view.Key != "" && !slices.ContainsFunc(all.Items[i].Keys, func(k operatorapi.SecretKey) bool { return k.Name == view.Key })
+		view.Gone = i < 0 || view.Key != "" && !slices.ContainsFunc(
+			all.Items[i].Keys, func(k operatorapi.SecretKey) bool { return k.Name == view.Key })
 		if view.Gone {
 			t.status = http.StatusNotFound
 		} else {

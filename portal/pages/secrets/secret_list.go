@@ -110,7 +110,8 @@ func (p *Pages) addSecrets(r *http.Request, l listRequest, view *views.Secrets, 
 		view.Confirm = p.confirming(r.Context(), p.backTo(l), "Your fresh sign-in does not count any more.")
 		return max(status, t.status), nil
 	case t.status == http.StatusForbidden:
-		view.Unlisted = "Your role lacks the right to list or to update all Secrets of this namespace, so the list is hidden. You can set values of those that you have access to."
+		view.Unlisted = "Your role lacks the right to list or to update all Secrets of this namespace, so the list " +
+			"is hidden. You can set values of those that you have access to."
 		return status, nil
 	case t.status != http.StatusOK && view.Sent:
 		view.Unlisted = t.words
@@ -145,7 +146,10 @@ func (p *Pages) usesOf(s page.Space, all []operatorapi.SecretUse) (out []views.S
 		if !known {
 			continue
 		}
-		one := views.SecretUse{Kind: kind.Title, Name: u.Name, Href: views.ResourcePath(s.Team.ID, kind.Plural, u.Name), Effect: effects[u.Kind]}
+		one := views.SecretUse{
+			Kind: kind.Title, Name: u.Name, Href: views.ResourcePath(s.Team.ID, kind.Plural, u.Name),
+			Effect: effects[u.Kind],
+		}
 		if u.Kind == v1alpha1.KindWebApp {
 			one.Restart = one.Href + "/restart"
 		}
@@ -176,7 +180,8 @@ func addDone(r *http.Request, view *views.Secrets) {
 	key := q.Get("key")
 	if name := q.Get("set"); name != "" && key != "" {
 		if s, there := find(name, key); there {
-			view.Done, view.Uses, view.Form = "The value of "+key+" of "+name+" is set.", s.Uses, views.SecretForm{Name: name}
+			view.Done, view.Uses, view.Form = "The value of "+key+" of "+name+" is set.", s.Uses,
+				views.SecretForm{Name: name}
 		}
 	}
 	if name := q.Get("deleted"); name != "" {

@@ -15,7 +15,8 @@ import (
 
 // The messages for a sign-in that expired between showing and posting the form.
 const (
-	notSet     = "More than five minutes have passed since you signed in again, so that the value was not set. Secret and key are kept for you; the value was thrown away, enter it once more afterwards."
+	notSet = "More than five minutes have passed since you signed in again, so that the value was not set. " +
+		"Secret and key are kept for you; the value was thrown away, enter it once more afterwards."
 	notDeleted = "More than five minutes have passed since you signed in again, so that nothing was deleted."
 	notShown   = "More than five minutes have passed since you signed in again, so that the password was not shown."
 )
@@ -42,7 +43,9 @@ func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 	if check(&l.form, value) {
 		return p.showList(w, r, l, trouble{status: http.StatusUnprocessableEntity}, "")
 	}
-	_, err = p.cluster.SetSecret(r.Context(), l.id, l.space.Namespace, l.form.Name, operatorapi.SecretChange{Set: map[string][]byte{l.form.Key: []byte(value)}})
+	_, err = p.cluster.SetSecret(r.Context(), l.id, l.space.Namespace, l.form.Name, operatorapi.SecretChange{
+		Set: map[string][]byte{l.form.Key: []byte(value)},
+	})
 	switch t, err := troubleOf(err); {
 	case err != nil:
 		return err
@@ -55,7 +58,8 @@ func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 	return page.SeeOther(w, r, views.SecretDonePath(l.space.Team.ID, "set", l.form.Name, l.form.Key))
 }
 
-const tooLong = "Nothing was set: a form takes no more than 1 MB, which is also all that a Secret can hold. The command line takes a file: portico secret set NAME KEY=@FILE."
+const tooLong = "Nothing was set: a form takes no more than 1 MB, which is also all that a Secret can hold. The " +
+	"command line takes a file: portico secret set NAME KEY=@FILE."
 
 // valueOf returns the value that the user meant: browsers send line ends as CRLF, and a line end after a single line is
 // accidental.

@@ -33,7 +33,10 @@ func troubleOf(err error) (trouble, error) {
 	case told.Status == http.StatusUnauthorized:
 		return trouble{status: told.Status, stale: true}, nil
 	}
-	return trouble{status: told.Status, words: humanize.Sentence(told.Detail), off: told.Status == http.StatusNotImplemented}, nil
+	return trouble{
+		status: told.Status, words: humanize.Sentence(told.Detail),
+		off: told.Status == http.StatusNotImplemented,
+	}, nil
 }
 
 // confirming says whether the request has a token of a recent sign-in, or where to sign in again and return to back.

@@ -25,7 +25,9 @@ func (p *Pages) addActivity(ctx context.Context, l teamRequest, view *views.Owne
 		}
 		all, seen = append(all, done.Events...), true
 	}
-	slices.SortStableFunc(all, func(a, b *corev1.Event) int { return cluster.EventTime(b).Compare(cluster.EventTime(a).Time) })
+	slices.SortStableFunc(all, func(a, b *corev1.Event) int {
+		return cluster.EventTime(b).Compare(cluster.EventTime(a).Time)
+	})
 	view.Activity = p.ActivityOf(all)
 	view.Activity.Hidden = !seen
 	return nil

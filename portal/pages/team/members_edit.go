@@ -46,7 +46,10 @@ func (p *Pages) memberView(m v1alpha1.TeamMember) views.TeamMember {
 		}
 		return v
 	}
-	return views.TeamMember{Kind: aGroup, Name: m.Group, Short: p.Names.Short(m.Group), Called: p.Names.Groups[m.Group], Role: string(m.Role)}
+	return views.TeamMember{
+		Kind: aGroup, Name: m.Group, Short: p.Names.Short(m.Group), Called: p.Names.Groups[m.Group],
+		Role: string(m.Role),
+	}
 }
 
 // members handles the buttons of the members form: add, remove, or change a role.
@@ -68,7 +71,8 @@ func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
 	}
 	form := p.readForm(r)
 	if cluster.ETag(obj) != form.ETag {
-		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and repeat what you want."
+		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and " +
+			"repeat what you want."
 		return p.showTeam(w, r, l, obj, form, http.StatusConflict)
 	}
 	members, wrong := p.changed(t, form)
@@ -110,7 +114,9 @@ func (p *Pages) changed(t *v1alpha1.Team, form views.MemberForm) (members []v1al
 	} else {
 		one.Group = name
 	}
-	at := slices.IndexFunc(members, func(m v1alpha1.TeamMember) bool { return m.Group == one.Group && m.User == one.User })
+	at := slices.IndexFunc(members, func(m v1alpha1.TeamMember) bool {
+		return m.Group == one.Group && m.User == one.User
+	})
 	switch {
 	case form.Do == "add" && at >= 0:
 		return nil, form.Name + " is a member already, as " + string(members[at].Role) + ": change the role there."
@@ -128,7 +134,8 @@ func (p *Pages) changed(t *v1alpha1.Team, form views.MemberForm) (members []v1al
 // warning returns what the team or the caller would lose by a change, which the caller must confirm; "" if nothing.
 func warning(id auth.Identity, t *v1alpha1.Team, members []v1alpha1.TeamMember) string {
 	own := func(m v1alpha1.TeamMember) bool {
-		return m.Role == v1alpha1.TeamOwner && (m.User == id.Username || m.Group != "" && slices.Contains(id.Groups, m.Group))
+		return m.Role == v1alpha1.TeamOwner &&
+			(m.User == id.Username || m.Group != "" && slices.Contains(id.Groups, m.Group))
 	}
 	isOwner := func(m v1alpha1.TeamMember) bool { return m.Role == v1alpha1.TeamOwner }
 	switch {
@@ -141,7 +148,9 @@ func warning(id auth.Identity, t *v1alpha1.Team, members []v1alpha1.TeamMember) 
 }
 
 // send sends the new members as the caller.
-func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured, form views.MemberForm, members []v1alpha1.TeamMember) error {
+func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured,
+	form views.MemberForm, members []v1alpha1.TeamMember,
+) error {
 	list := make([]any, 0, len(members))
 	for _, m := range members {
 		one := map[string]any{"role": string(m.Role)}
@@ -152,13 +161,15 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj 
 		}
 		list = append(list, one)
 	}
-	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"members": list}}, form.ETag, false)
+	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"members": list}},
+		form.ETag, false)
 	var changed *cluster.ChangedError
 	switch fields := catalog.FromStatus(err); {
 	case err == nil:
 		return page.SeeOther(w, r, views.AppliedPath(views.OwnerPath(l.ref.Name), result.Object.GetGeneration()))
 	case errors.As(err, &changed):
-		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and repeat what you want."
+		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and " +
+			"repeat what you want."
 		return p.showTeam(w, r, l, changed.Now, form, http.StatusConflict)
 	case len(fields) > 0:
 		for _, f := range fields {

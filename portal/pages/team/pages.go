@@ -23,7 +23,8 @@ type Cluster interface {
 	CanOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) (bool, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (cluster.Result, error)
+	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (
+		cluster.Result, error)
 	Overview(ctx context.Context, id auth.Identity) (overview.Overview, error)
 	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
 }

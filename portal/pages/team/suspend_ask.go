@@ -54,13 +54,15 @@ func (p *Pages) suspend(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	on := r.PostForm.Get("do") == "suspend"
-	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"suspended": on}}, r.PostForm.Get("etag"), false)
+	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"suspended": on}},
+		r.PostForm.Get("etag"), false)
 	var changed *cluster.ChangedError
 	switch {
 	case err == nil:
 		return page.SeeOther(w, r, views.AppliedPath(views.OwnerPath(l.ref.Name), result.Object.GetGeneration()))
 	case errors.As(err, &changed):
-		return p.showSuspend(w, r, "Somebody else changed the team in the meantime: nothing was changed. Look at it again.", http.StatusConflict)
+		return p.showSuspend(w, r, "Somebody else changed the team in the meantime: nothing was changed. Look at "+
+			"it again.", http.StatusConflict)
 	case page.Unseen(err):
 		return err
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):

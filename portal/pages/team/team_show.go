@@ -46,7 +46,9 @@ func (p *Pages) back(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showTeam shows the page with the values in the members form.
-func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured, form views.MemberForm, status int) error {
+func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured,
+	form views.MemberForm, status int,
+) error {
 	frame, err := p.Frame(r, l.id, page.Space{}, page.OwnerOf(obj).Title, l.ref.Kind.Title)
 	if err != nil {
 		return err
@@ -97,8 +99,11 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, err
 			}
-			return page.Parts(ctx, page.Replace("team-status", views.OwnerStatusPart(view)), page.Replace("team-progress", views.OwnerProgressPart(view)),
-				page.Replace("team-members", views.OwnerMembersPart(view)), page.Replace("team-use", views.OwnerUsePart(view)), page.Replace("team-activity", views.OwnerActivityPart(view)))
+			return page.Parts(ctx, page.Replace("team-status", views.OwnerStatusPart(view)),
+				page.Replace("team-progress", views.OwnerProgressPart(view)),
+				page.Replace("team-members", views.OwnerMembersPart(view)),
+				page.Replace("team-use", views.OwnerUsePart(view)),
+				page.Replace("team-activity", views.OwnerActivityPart(view)))
 		},
 	})
 }
@@ -118,7 +123,9 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 	for _, a := range t.Spec.Providers {
 		view.Accounts = append(view.Accounts, views.Account{Name: a.Name, Regions: a.Regions})
 	}
-	for _, add := range []func(context.Context, teamRequest, *views.OwnerView) error{p.addRights, p.addUse(t), p.addActivity, p.addFirst} {
+	for _, add := range []func(context.Context, teamRequest, *views.OwnerView) error{
+		p.addRights, p.addUse(t), p.addActivity, p.addFirst,
+	} {
 		if err := add(ctx, l, &view); err != nil {
 			return view, err
 		}
@@ -150,8 +157,12 @@ func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *vie
 		}
 		for _, name := range t.NamespaceNames() {
 			row := views.OwnedNamespace{Team: views.Team{ID: name, Name: name}}
-			row.There = slices.ContainsFunc(t.Status.Namespaces, func(n v1alpha1.TeamNamespaceStatus) bool { return n.Name == name })
-			if j := slices.IndexFunc(t.Spec.Namespaces, func(n v1alpha1.TeamNamespace) bool { return n.Name == name }); j >= 0 {
+			row.There = slices.ContainsFunc(t.Status.Namespaces, func(n v1alpha1.TeamNamespaceStatus) bool {
+				return n.Name == name
+			})
+			if j := slices.IndexFunc(t.Spec.Namespaces, func(n v1alpha1.TeamNamespace) bool {
+				return n.Name == name
+			}); j >= 0 {
 				row.Environment = string(t.Spec.Namespaces[j].Environment)
 			}
 			row.Counts = page.CountsOver(all.Sum(p.requestedIn(name)))

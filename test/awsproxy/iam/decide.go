@@ -76,7 +76,8 @@ func some(policies []*Policy, r Request, deny bool) bool {
 }
 
 func (s *statement) isAbout(r Request) bool {
-	if !oneOf(s.actions, s.notActions, strings.ToLower(r.Action), r.Context) || !oneOf(s.resources, s.notResources, r.Resource, r.Context) {
+	if !oneOf(s.actions, s.notActions, strings.ToLower(r.Action), r.Context) ||
+		!oneOf(s.resources, s.notResources, r.Resource, r.Context) {
 		return false
 	}
 	for i := range s.conditions {

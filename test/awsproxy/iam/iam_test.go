@@ -8,7 +8,10 @@ import (
 )
 
 // keys are the condition keys that the tests give values for.
-var keys = iam.Keys{"aws:PrincipalTag/", "aws:RequestTag/", "aws:ResourceTag/", "aws:TagKeys", "aws:SourceIp", "aws:CurrentTime", "aws:PrincipalArn", "s3:max-keys", "aws:SecureTransport"}
+var keys = iam.Keys{
+	"aws:PrincipalTag/", "aws:RequestTag/", "aws:ResourceTag/", "aws:TagKeys", "aws:SourceIp",
+	"aws:CurrentTime", "aws:PrincipalArn", "s3:max-keys", "aws:SecureTransport",
+}
 
 func parse(t *testing.T, text string) *iam.Policy {
 	t.Helper()
@@ -72,7 +75,9 @@ func TestStatementsAreAboutActionsAndResources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := iam.Policies{Identity: []*iam.Policy{parse(t, document(allow(tc.statement)))}}
 			in := values("aws:PrincipalTag/team", "team-a", "aws:PrincipalTag/star", "*")
-			if got := p.Decide(iam.Request{Action: tc.action, Resource: tc.resource, Context: in}); got.Allowed != tc.want {
+			if got := p.Decide(iam.Request{
+				Action: tc.action, Resource: tc.resource, Context: in,
+			}); got.Allowed != tc.want {
 				t.Errorf("allowed: %v, want %v", got.Allowed, tc.want)
 			}
 		})
@@ -82,9 +87,11 @@ func TestStatementsAreAboutActionsAndResources(t *testing.T) {
 // TestConditions checks, for each condition in the table, whether the context below meets it.
 func TestConditions(t *testing.T) {
 	in := values(
-		"aws:RequestTag/team", "team-a", "aws:PrincipalTag/team", "team-a", "aws:PrincipalTag/other", "team-b", "aws:ResourceTag/size", "7",
+		"aws:RequestTag/team", "team-a", "aws:PrincipalTag/team", "team-a", "aws:PrincipalTag/other", "team-b",
+		"aws:ResourceTag/size", "7",
 		"aws:TagKeys", "team|cost", "aws:SourceIp", "10.1.2.3", "aws:CurrentTime", "2026-05-01T10:00:00Z",
-		"aws:PrincipalArn", "arn:aws:iam::123456789012:role/portico/x", "aws:SecureTransport", "true", "aws:ResourceTag/empty", "",
+		"aws:PrincipalArn", "arn:aws:iam::123456789012:role/portico/x", "aws:SecureTransport", "true",
+		"aws:ResourceTag/empty", "",
 	)
 	for condition, want := range map[string]bool{
 		`"StringEquals":{"aws:RequestTag/team":"team-a"}`:                                        true,
@@ -146,7 +153,9 @@ func TestConditions(t *testing.T) {
 		`"ForAnyValue:StringLike":{"aws:TagKeys":"c*"}`:                                          true,
 		`"ForAllValues:StringLike":{"aws:TagKeys":"c*"}`:                                         false,
 	} {
-		p := iam.Policies{Identity: []*iam.Policy{parse(t, document(allow(`"Action":"s3:*","Resource":"*","Condition":{`+condition+`}`)))}}
+		p := iam.Policies{Identity: []*iam.Policy{
+			parse(t, document(allow(`"Action":"s3:*","Resource":"*","Condition":{`+condition+`}`))),
+		}}
 		if got := p.Decide(iam.Request{Action: "s3:GetObject", Resource: bucket, Context: in}); got.Allowed != want {
 			t.Errorf("%s: %v, want %v", condition, got.Allowed, want)
 		}
@@ -188,27 +197,51 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                        "unexpected",
 		`{"Version":"2012-10-17"}`: "no statement",
-		`{"Version":"2020-01-01","Statement":` + allow(`"Action":"s3:*","Resource":"*"`) + `}`:                                                "version",
-		`{"Version":"2012-10-17","Statements":[]}`:                                                                                            "unknown field",
-		document(`{"Effect":"Permit","Action":"s3:*","Resource":"*"}`):                                                                        "effect",
-		document(allow(`"Action":"s3:*"`)):                                                                                                    "Resource",
-		document(allow(`"Action":"s3:*","NotAction":"s3:*","Resource":"*"`)):                                                                  "Action",
-		document(allow(`"Resource":"*"`)):                                                                                                     "Action",
-		document(allow(`"Action":[],"Resource":"*"`)):                                                                                         "empty",
-		document(allow(`"Action":"GetObject","Resource":"*"`)):                                                                                "GetObject",
-		document(allow(`"Action":"s3:*","Resource":"bucket"`)):                                                                                "no ARN",
-		document(allow(`"Action":"s3:*","Resource":"*","Principal":"*"`)):                                                                     "unknown field",
-		document(allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:Unheard}"`)):                                                           "aws:Unheard",
-		document(allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/"`)):                                                      "without an end",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"StringIs":{"aws:TagKeys":"a"}}`)):                                        "StringIs",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"NullIfExists":{"aws:TagKeys":"true"}}`)):                                 "NullIfExists",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"ForSome:StringLike":{"aws:TagKeys":"a"}}`)):                              "ForSome",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKey":"a"}}`)):                                     "aws:TagKey has no value",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:RequestTag/":"a"}}`)):                                "aws:RequestTag/",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":[]}}`)):                                     "empty",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":{}}}`)):                                     "no text",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"NumericEquals":{"s3:max-keys":"ten"}}`)):                                 "ten",
-		document(allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":"a"},"StringEquals":{"aws:TagKeys":"b"}}`)): "twice",
+		`{"Version":"2020-01-01","Statement":` + allow(`"Action":"s3:*","Resource":"*"`) +
+			`}`: "version",
+		`{"Version":"2012-10-17","Statements":[]}`: "unknown field",
+		document(
+			`{"Effect":"Permit","Action":"s3:*","Resource":"*"}`): "effect",
+		document(
+			allow(`"Action":"s3:*"`)): "Resource",
+		document(
+			allow(`"Action":"s3:*","NotAction":"s3:*","Resource":"*"`)): "Action",
+		document(
+			allow(`"Resource":"*"`)): "Action",
+		document(
+			allow(`"Action":[],"Resource":"*"`)): "empty",
+		document(
+			allow(`"Action":"GetObject","Resource":"*"`)): "GetObject",
+		document(
+			allow(`"Action":"s3:*","Resource":"bucket"`)): "no ARN",
+		document(
+			allow(`"Action":"s3:*","Resource":"*","Principal":"*"`)): "unknown field",
+		document(
+			allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:Unheard}"`)): "aws:Unheard",
+		document(
+			allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/"`)): "without an end",
+		document(
+			allow(`"Action":"s3:*","Resource":"*","Condition":{"StringIs":{"aws:TagKeys":"a"}}`)): "StringIs",
+		document(
+			allow(
+				`"Action":"s3:*","Resource":"*","Condition":{"NullIfExists":{"aws:TagKeys":"true"}}`)): "NullIfExists",
+		document(
+			allow(`"Action":"s3:*","Resource":"*","Condition":{"ForSome:StringLike":{"aws:TagKeys":"a"}}`)): "ForSome",
+		document(
+			allow(
+				`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKey":"a"}}`)): "aws:TagKey has no value",
+		document(
+			allow(
+				`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:RequestTag/":"a"}}`)): "aws:RequestTag/",
+		document(
+			allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":[]}}`)): "empty",
+		document(
+			allow(`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":{}}}`)): "no text",
+		document(
+			allow(`"Action":"s3:*","Resource":"*","Condition":{"NumericEquals":{"s3:max-keys":"ten"}}`)): "ten",
+		document(
+			allow(
+				`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":"a"},"StringEquals":{"aws:TagKeys":"b"}}`)): "twice",
 	} {
 		if _, err := iam.Parse([]byte(text), keys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", text, err, want)
@@ -218,7 +251,8 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 
 // TestVariablesAreTextInTheOldVersion checks that documents of version 2008-10-17 have no variables.
 func TestVariablesAreTextInTheOldVersion(t *testing.T) {
-	p := parse(t, `{"Version":"2008-10-17","Statement":`+allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/team}-*"`)+`}`)
+	p := parse(t, `{"Version":"2008-10-17","Statement":`+
+		allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/team}-*"`)+`}`)
 	in := values("aws:PrincipalTag/team", "team-a")
 	of := iam.Policies{Identity: []*iam.Policy{p}}
 	if of.Decide(iam.Request{Action: "s3:GetObject", Resource: bucket, Context: in}).Allowed {

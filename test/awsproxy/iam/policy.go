@@ -30,7 +30,8 @@ func (k Keys) has(key string) bool {
 	key = strings.ToLower(key)
 	for _, known := range k {
 		known = strings.ToLower(known)
-		if family := strings.HasSuffix(known, "/"); family && strings.HasPrefix(key, known) && key != known || !family && key == known {
+		if family := strings.HasSuffix(known, "/"); family && strings.HasPrefix(key, known) && key != known ||
+			!family && key == known {
 			return true
 		}
 	}

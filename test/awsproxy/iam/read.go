@@ -140,7 +140,8 @@ func (r *reader) variable(text string) (pattern, error) {
 		v.otherwise, v.hasDefault = rest[1:len(rest)-1], true
 	}
 	if !r.known.has(v.key) {
-		return nil, fmt.Errorf("the variable ${%s} has no value here: it is misspelled, or the evaluation must learn it", text)
+		return nil, fmt.Errorf("the variable ${%s} has no value here: it is misspelled, or the evaluation must "+
+			"learn it", text)
 	}
 	return pattern{{variable: v}}, nil
 }

@@ -146,9 +146,10 @@ func (in *resourceStatementJSON) given(s *resourceStatement) ResourceStatement {
 var (
 	// principalARN matches the ARN of an account's root, a user, a role, a session of a role, or a federated user; no
 	// part may be a wildcard.
-	principalARN = regexp.MustCompile(`^arn:aws[a-z-]*:(iam::[0-9]{12}:(root|(user|role)/[\w+=,.@/-]+)|sts::[0-9]{12}:(assumed-role|federated-user)/[\w+=,.@/-]+)$`)
-	accountID    = regexp.MustCompile(`^[0-9]{12}$`)
-	serviceName  = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*\.amazonaws\.com(\.cn)?$`)
+	principalARN = regexp.MustCompile(
+		`^arn:aws[a-z-]*:(iam::[0-9]{12}:(root|(user|role)/[\w+=,.@/-]+)|sts::[0-9]{12}:(assumed-role|federated-user)/[\w+=,.@/-]+)$`)
+	accountID   = regexp.MustCompile(`^[0-9]{12}$`)
+	serviceName = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*\.amazonaws\.com(\.cn)?$`)
 )
 
 // principalsOf reads a principal element, sorted by kind; nil for nil.

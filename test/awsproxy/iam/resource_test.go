@@ -30,7 +30,8 @@ func parseResource(t *testing.T, statements ...string) *iam.ResourcePolicy {
 
 // onQueue completes a statement about sending to the queue.
 func onQueue(effect, principal string, condition ...string) string {
-	text := `{"Effect":"` + effect + `","Principal":` + principal + `,"Action":"sqs:SendMessage","Resource":"` + queue + `"`
+	text := `{"Effect":"` + effect + `","Principal":` + principal + `,"Action":"sqs:SendMessage","Resource":"` + queue +
+		`"`
 	if len(condition) > 0 {
 		text += `,"Condition":{` + condition[0] + `}`
 	}
@@ -82,7 +83,8 @@ func TestPoliciesOfResourcesAndCallersTogether(t *testing.T) {
 	root, foreignRoot := iam.Caller{Names: self[2:], Root: true}, iam.Caller{Names: self[2:], Root: true, Foreign: true}
 	key := iam.Caller{Names: self, ByPolicy: true}
 	may := iam.Policies{Identity: []*iam.Policy{parse(t, document(allow(`"Action":"sqs:*","Resource":"*"`)))}}
-	mayNot, denied := iam.Policies{}, iam.Policies{Identity: []*iam.Policy{parse(t, document(deny(`"Action":"*","Resource":"*"`)))}}
+	mayNot, denied := iam.Policies{},
+		iam.Policies{Identity: []*iam.Policy{parse(t, document(deny(`"Action":"*","Resource":"*"`)))}}
 	elsewhere := parse(t, document(allow(`"Action":"s3:*","Resource":"*"`)))
 	bounded, inSession := iam.Policies{Boundary: elsewhere}, iam.Policies{Session: []*iam.Policy{elsewhere}}
 	not := func(names string) string {
@@ -165,7 +167,8 @@ func TestPoliciesOfResourcesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := parseResource(t, whole, onQueue("Deny", `{"AWS":"`+account+`"}`)).Statements(); len(got) != 2 || got[0].Deny || !got[1].Deny || got[1].Principals[0].Name != account {
+	if got := parseResource(t, whole, onQueue("Deny", `{"AWS":"`+account+`"}`)).Statements(); len(got) != 2 ||
+		got[0].Deny || !got[1].Deny || got[1].Principals[0].Name != account {
 		t.Errorf("statements %+v", got)
 	}
 }

@@ -129,7 +129,8 @@ func readTrust(in *trustStatementJSON, known Keys, variables bool) (trustStateme
 
 // trustActions are the actions that a trust policy may name.
 var trustActions = []string{
-	"sts:AssumeRole", "sts:AssumeRoleWithSAML", "sts:AssumeRoleWithWebIdentity", "sts:TagSession", "sts:SetSourceIdentity", "sts:SetContext", "sts:*",
+	"sts:AssumeRole", "sts:AssumeRoleWithSAML", "sts:AssumeRoleWithWebIdentity", "sts:TagSession",
+	"sts:SetSourceIdentity", "sts:SetContext", "sts:*",
 }
 
 func trustAction(text string) (pattern, error) {

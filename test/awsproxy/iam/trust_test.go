@@ -47,11 +47,13 @@ func TestTrust(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if !trust.Mentions("sts:AssumeRole", pods) || trust.Mentions("sts:AssumeRole", Principal{"Service", "ec2.amazonaws.com"}) {
+	if !trust.Mentions("sts:AssumeRole", pods) ||
+		trust.Mentions("sts:AssumeRole", Principal{"Service", "ec2.amazonaws.com"}) {
 		t.Error("services that are mentioned")
 	}
 	denied := func(string) []string { return []string{"9"} }
-	if !trust.Denies("sts:AssumeRole", Principal{"AWS", "anybody"}, denied) || !trust.Denies("sts:AssumeRole", pods, denied) || trust.Denies("sts:AssumeRole", pods, nil) {
+	if !trust.Denies("sts:AssumeRole", Principal{"AWS", "anybody"}, denied) ||
+		!trust.Denies("sts:AssumeRole", pods, denied) || trust.Denies("sts:AssumeRole", pods, nil) {
 		t.Error("denials")
 	}
 	if len(trust.Principals()) != 5 {
@@ -72,7 +74,8 @@ func TestTrustPoliciesThatAreNone(t *testing.T) {
 		"another version":    {`2012-10-17`, `2013-01-01`},
 		"no JSON":            {`{"Version"`, `"Version"`},
 	} {
-		if _, err := ParseTrust([]byte(strings.Replace(trusting, change[0], change[1], 1)), Keys{"aws:SourceAccount"}); err == nil {
+		if _, err := ParseTrust([]byte(strings.Replace(trusting, change[0], change[1], 1)),
+			Keys{"aws:SourceAccount"}); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}

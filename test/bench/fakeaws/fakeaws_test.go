@@ -75,7 +75,8 @@ func TestBucketsKeepTheirTags(t *testing.T) {
 	if err != nil || len(out.TagSet) != 1 || *out.TagSet[0].Value != "<1>" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	_, err = c.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: name, ExpectedBucketOwner: aws.String("000000000000")})
+	_, err = c.GetBucketTagging(
+		ctx, &s3.GetBucketTaggingInput{Bucket: name, ExpectedBucketOwner: aws.String("000000000000")})
 	want(t, code(err), "AccessDenied")
 
 	if _, err := c.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: name, Tagging: &s3types.Tagging{
@@ -109,7 +110,8 @@ func TestBucketsAreListedInPages(t *testing.T) {
 		}
 	}
 	var names []string
-	pages := s3.NewListBucketsPaginator(c, &s3.ListBucketsInput{BucketRegion: aws.String(region), MaxBuckets: aws.Int32(2)})
+	pages := s3.NewListBucketsPaginator(
+		c, &s3.ListBucketsInput{BucketRegion: aws.String(region), MaxBuckets: aws.Int32(2)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil || len(page.Buckets) > 2 {
@@ -133,7 +135,9 @@ func TestQueuesKeepTagsAndAttributes(t *testing.T) {
 		t.Errorf("%T is no %T", err, missing)
 	}
 	create := &sqs.CreateQueueInput{
-		QueueName: aws.String("q"), Tags: map[string]string{"uid": "1"}, Attributes: map[string]string{"DelaySeconds": "7"},
+		QueueName: aws.String("q"), Tags: map[string]string{"uid": "1"}, Attributes: map[string]string{
+			"DelaySeconds": "7",
+		},
 	}
 	made, err := c.CreateQueue(ctx, create)
 	if err != nil {
@@ -148,12 +152,17 @@ func TestQueuesKeepTagsAndAttributes(t *testing.T) {
 	want(t, code(err), "QueueAlreadyExists")
 
 	url := made.QueueUrl
-	if _, err := c.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"VisibilityTimeout": "9"}}); err != nil {
+	if _, err := c.SetQueueAttributes(
+		ctx, &sqs.SetQueueAttributesInput{
+			QueueUrl: url, Attributes: map[string]string{"VisibilityTimeout": "9"},
+		}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"Colour": "9"}})
+	_, err = c.SetQueueAttributes(
+		ctx, &sqs.SetQueueAttributesInput{QueueUrl: url, Attributes: map[string]string{"Colour": "9"}})
 	want(t, code(err), "InvalidAttributeName")
-	have, err := c.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	have, err := c.GetQueueAttributes(
+		ctx, &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 	if err != nil || have.Attributes["DelaySeconds"] != "7" || have.Attributes["VisibilityTimeout"] != "9" ||
 		have.Attributes["QueueArn"] != "arn:aws:sqs:eu-west-1:"+AccountID+":q" {
 		t.Errorf("%+v, %v", have, err)
@@ -180,7 +189,8 @@ func TestQueuesAreListedInPages(t *testing.T) {
 	_, cfg := start(t)
 	c, ctx := sqs.NewFromConfig(cfg), t.Context()
 	for i := range 5 {
-		if _, err := c.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String(fmt.Sprintf("q-%d", i))}); err != nil {
+		if _, err := c.CreateQueue(
+			ctx, &sqs.CreateQueueInput{QueueName: aws.String(fmt.Sprintf("q-%d", i))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +214,8 @@ func TestCallsAreCountedAndDelayed(t *testing.T) {
 	if err != nil || *who.Account != AccountID {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	if list, err := ec2.NewFromConfig(cfg).DescribeInstances(ctx, &ec2.DescribeInstancesInput{}); err != nil || len(list.Reservations) > 0 {
+	if list, err := ec2.NewFromConfig(cfg).DescribeInstances(ctx, &ec2.DescribeInstancesInput{}); err != nil ||
+		len(list.Reservations) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	before := s.Counts()
@@ -221,7 +232,8 @@ func TestCallsAreCountedAndDelayed(t *testing.T) {
 		t.Errorf("seen %+v", seen)
 	}
 	counts := s.Counts().Since(before)
-	if counts["s3 GetBucketTagging"] != (Count{1, 1}) || counts.Total() != 1 || counts.Writes() != 0 || before.Of("sts").Total() != 1 {
+	if counts["s3 GetBucketTagging"] != (Count{1, 1}) || counts.Total() != 1 || counts.Writes() != 0 ||
+		before.Of("sts").Total() != 1 {
 		t.Errorf("counts %v", counts)
 	}
 }
@@ -237,7 +249,8 @@ func BenchmarkReads(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			get, _ := http.NewRequest(http.MethodGet, s.URL+"/b-1?tagging", nil)
-			get.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/"+region+"/s3/aws4_request, Signature=none")
+			get.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/"+region+
+				"/s3/aws4_request, Signature=none")
 			answer, err := client.Do(get)
 			if err != nil {
 				b.Error(err)

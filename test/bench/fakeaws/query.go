@@ -10,7 +10,8 @@ import (
 // fixed are constant responses of the services with the query protocol: the caller's identity, and empty results.
 var fixed = map[string]string{
 	"sts GetCallerIdentity": `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
-		`<Arn>arn:aws:iam::` + AccountID + `:user/portico</Arn><UserId>AIDAPORTICO</UserId><Account>` + AccountID + `</Account>` +
+		`<Arn>arn:aws:iam::` + AccountID + `:user/portico</Arn><UserId>AIDAPORTICO</UserId><Account>` + AccountID +
+		`</Account>` +
 		`</GetCallerIdentityResult><ResponseMetadata><RequestId/></ResponseMetadata></GetCallerIdentityResponse>`,
 	"rds DescribeDBInstances": `<DescribeDBInstancesResponse xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><DescribeDBInstancesResult>` +
 		`<DBInstances/></DescribeDBInstancesResult><ResponseMetadata><RequestId/></ResponseMetadata></DescribeDBInstancesResponse>`,

@@ -57,7 +57,8 @@ func (s *s3Service) route(x *request) {
 	case x.operation == "" || key != "":
 		x.operation = cmp.Or(x.Method+" "+part, x.Method)
 		x.do = func() answer {
-			return s3Error(http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality that is not implemented")
+			return s3Error(http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality "+
+				"that is not implemented")
 		}
 	case x.operation == "CreateBucket":
 		x.do = func() answer { return s.create(x) }
@@ -88,13 +89,17 @@ func (s *s3Service) existing(x *request) answer {
 	case owner != "" && owner != AccountID:
 		return s3Error(http.StatusForbidden, "AccessDenied", "Access Denied")
 	case b.region != x.region:
-		return s3Error(http.StatusMovedPermanently, "PermanentRedirect", "The bucket you are attempting to access must be addressed using the specified endpoint")
+		return s3Error(http.StatusMovedPermanently, "PermanentRedirect", "The bucket you are attempting to access "+
+			"must be addressed using the specified endpoint")
 	}
 	switch x.operation {
 	case "GetBucketTagging":
 		return b.tagging()
 	case "GetPublicAccessBlock":
-		return xmlAnswer(http.StatusOK, publicAccessBlock{Namespace: s3Namespace, BlockACLs: true, IgnoreACLs: true, BlockPolicy: true, Restrict: true})
+		return xmlAnswer(http.StatusOK, publicAccessBlock{
+			Namespace: s3Namespace, BlockACLs: true, IgnoreACLs: true,
+			BlockPolicy: true, Restrict: true,
+		})
 	case "PutBucketTagging":
 		return b.putTagging(x.body)
 	case "DeleteBucketTagging":
@@ -202,7 +207,8 @@ func (s *s3Service) create(x *request) answer {
 	}
 	region := cmp.Or(config.LocationConstraint, noRegion)
 	if region != x.region {
-		return s3Error(http.StatusBadRequest, "IllegalLocationConstraintException", "The location constraint is incompatible for the region specific endpoint this request was sent to.")
+		return s3Error(http.StatusBadRequest, "IllegalLocationConstraintException",
+			"The location constraint is incompatible for the region specific endpoint this request was sent to.")
 	}
 	tags, refusal := tagMap(config.Tags)
 	if refusal.code != "" {
@@ -211,7 +217,8 @@ func (s *s3Service) create(x *request) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b := s.buckets[x.resource]; b != nil && (b.region != noRegion || region != noRegion) { // no error in us-east-1
-		return s3Error(http.StatusConflict, "BucketAlreadyOwnedByYou", "Your previous request to create the named bucket succeeded and you already own it.")
+		return s3Error(http.StatusConflict, "BucketAlreadyOwnedByYou", "Your previous request to create the named "+
+			"bucket succeeded and you already own it.")
 	} else if b == nil {
 		s.buckets[x.resource] = &bucket{region: region, created: time.Now(), tags: tags}
 	}
@@ -234,7 +241,8 @@ func (s *s3Service) list(query url.Values) answer {
 	if text := query.Get("max-buckets"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > mostBuckets {
-			return s3Error(http.StatusBadRequest, "InvalidArgument", "Argument max-buckets must be an integer between 1 and 10000")
+			return s3Error(http.StatusBadRequest, "InvalidArgument", "Argument max-buckets must be an integer "+
+				"between 1 and 10000")
 		}
 		size = n
 	}
@@ -249,7 +257,8 @@ func (s *s3Service) list(query url.Values) answer {
 	region := query.Get("bucket-region")
 	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {
 		b := s.buckets[name]
-		if name <= string(after) || !strings.HasPrefix(name, query.Get("prefix")) || (region != "" && b.region != region) {
+		if name <= string(after) || !strings.HasPrefix(name, query.Get("prefix")) ||
+			(region != "" && b.region != region) {
 			continue
 		}
 		if len(page.Buckets) == size {
@@ -262,7 +271,8 @@ func (s *s3Service) list(query url.Values) answer {
 }
 
 func malformed() answer {
-	return s3Error(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema")
+	return s3Error(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not "+
+		"validate against our published schema")
 }
 
 func s3Error(status int, code, message string) answer {

@@ -44,8 +44,9 @@ type sqsInput struct {
 	MaxResults                                  *int
 	Attributes                                  map[string]string
 	AttributeNames                              []string
-	Tags                                        map[string]string // named "tags" in CreateQueue; encoding/json ignores case
-	TagKeys                                     []string
+	// named "tags" in CreateQueue; encoding/json ignores case
+	Tags    map[string]string
+	TagKeys []string
 }
 
 func (s *sqsService) route(x *request) {
@@ -71,7 +72,8 @@ func (s *sqsService) route(x *request) {
 		}
 		q, owner := s.queues[key], in.QueueOwnerAWSAccountId
 		if q == nil || (owner != "" && owner != AccountID) {
-			return jsonError("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", "The specified queue does not exist.")
+			return jsonError("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue",
+				"The specified queue does not exist.")
 		}
 		return s.existing(x.operation, key, q, in)
 	}
@@ -101,7 +103,8 @@ func (s *sqsService) existing(operation string, key queueKey, q *queue, in sqsIn
 		delete(s.queues, key)
 		s.deleted[key] = time.Now()
 	default:
-		return jsonError("UnsupportedOperation", "AWS.SimpleQueueService.UnsupportedOperation", "Unsupported operation.")
+		return jsonError("UnsupportedOperation", "AWS.SimpleQueueService.UnsupportedOperation",
+			"Unsupported operation.")
 	}
 	return jsonAnswer(struct{}{})
 }
@@ -113,13 +116,15 @@ var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,75}(\.fifo|[A-Za-z0-9_-]{0,
 // create serves CreateQueue. It also succeeds for an existing queue, whose tags stay, unless a given attribute differs.
 func (s *sqsService) create(key queueKey, in sqsInput) answer {
 	if !queueName.MatchString(in.QueueName) {
-		return jsonError("InvalidParameterValue", "InvalidParameterValue", "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
+		return jsonError("InvalidParameterValue", "InvalidParameterValue",
+			"Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
 	}
 	if refusal := checkAttributes(in.Attributes); refusal.code != "" {
 		return refusal
 	}
 	if time.Since(s.deleted[key]) < deletedWait {
-		return jsonError("QueueDeletedRecently", "AWS.SimpleQueueService.QueueDeletedRecently", "You must wait 60 seconds after deleting a queue before you can create another with the same name.")
+		return jsonError("QueueDeletedRecently", "AWS.SimpleQueueService.QueueDeletedRecently",
+			"You must wait 60 seconds after deleting a queue before you can create another with the same name.")
 	}
 	q := s.queues[key]
 	if q == nil {
@@ -130,7 +135,8 @@ func (s *sqsService) create(key queueKey, in sqsInput) answer {
 	}
 	for name, value := range in.Attributes {
 		if q.attributes[name] != value {
-			return jsonError("QueueNameExists", "QueueAlreadyExists", "A queue already exists with the same name and a different value for attribute "+name)
+			return jsonError("QueueNameExists", "QueueAlreadyExists", "A queue already exists with the same name and "+
+				"a different value for attribute "+name)
 		}
 	}
 	return jsonAnswer(map[string]string{"QueueUrl": s.queueURL(key)})
@@ -178,7 +184,8 @@ func (s *sqsService) list(region string, in sqsInput) answer {
 	size, paged := mostQueues, in.MaxResults != nil
 	if paged {
 		if size = *in.MaxResults; size < 1 || size > mostQueues {
-			return jsonError("InvalidParameterValue", "InvalidParameterValue", "MaxResults must be an integer between 1 and 1000")
+			return jsonError("InvalidParameterValue", "InvalidParameterValue",
+				"MaxResults must be an integer between 1 and 1000")
 		}
 	}
 	after, err := base64.StdEncoding.DecodeString(in.NextToken)

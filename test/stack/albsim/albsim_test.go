@@ -62,9 +62,13 @@ func TestConfigurationsAreMerged(t *testing.T) {
 	listener := func(port, certificate string) albconfig.ListenerConfiguration {
 		return albconfig.ListenerConfiguration{ProtocolPort: port, DefaultCertificate: certificate}
 	}
-	own := albconfig.LoadBalancerConfigurationSpec{Scheme: "internal", ListenerConfigurations: []albconfig.ListenerConfiguration{listener("HTTPS:443", "own")}}
+	own := albconfig.LoadBalancerConfigurationSpec{
+		Scheme: "internal", ListenerConfigurations: []albconfig.ListenerConfiguration{listener("HTTPS:443", "own")},
+	}
 	class := albconfig.LoadBalancerConfigurationSpec{
-		Scheme: "internet-facing", ListenerConfigurations: []albconfig.ListenerConfiguration{listener("HTTPS:443", "class"), listener("HTTPS:8443", "class")},
+		Scheme: "internet-facing", ListenerConfigurations: []albconfig.ListenerConfiguration{
+			listener("HTTPS:443", "class"), listener("HTTPS:8443", "class"),
+		},
 	}
 	for _, tt := range []struct {
 		reason, scheme, on443 string
@@ -77,7 +81,8 @@ func TestConfigurationsAreMerged(t *testing.T) {
 		t.Run(tt.reason, func(t *testing.T) {
 			got := merge(tt.first, tt.second)
 			if got.Scheme != tt.scheme || listenerConfig(got, "HTTPS", 443).DefaultCertificate != tt.on443 ||
-				listenerConfig(got, "HTTPS", 8443).DefaultCertificate != "class" || len(got.ListenerConfigurations) != 2 {
+				listenerConfig(got, "HTTPS", 8443).DefaultCertificate != "class" ||
+				len(got.ListenerConfigurations) != 2 {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -92,7 +97,10 @@ func TestTheNarrowerRuleComesFirst(t *testing.T) {
 	}
 	withMethod := path(&prefix, "/")
 	withMethod.Method = &get
-	matches := []gatewayv1.HTTPRouteMatch{path(&prefix, "/"), withMethod, path(&prefix, "/longer"), path(&exact, "/longer")}
+	matches := []gatewayv1.HTTPRouteMatch{
+		path(&prefix, "/"), withMethod, path(&prefix, "/longer"),
+		path(&exact, "/longer"),
+	}
 	r := httpRoute(&gatewayv1.HTTPRoute{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "1"},
 		Spec:       gatewayv1.HTTPRouteSpec{Rules: []gatewayv1.HTTPRouteRule{{Matches: matches}}},
@@ -104,7 +112,10 @@ func TestTheNarrowerRuleComesFirst(t *testing.T) {
 	for _, rule := range (&model{}).rules(topology, 443) {
 		got = append(got, strings.ReplaceAll(described(rule.Conditions, nil), "\n", " "))
 	}
-	paths := []string{`path-pattern ["/longer"]`, `path-pattern ["/longer" "/longer/*"]`, `http-request-method ["GET"] path-pattern ["/*"]`, `path-pattern ["/*"]`}
+	paths := []string{
+		`path-pattern ["/longer"]`, `path-pattern ["/longer" "/longer/*"]`,
+		`http-request-method ["GET"] path-pattern ["/*"]`, `path-pattern ["/*"]`,
+	}
 	var want []string
 	for _, host := range []string{"a.example.com", "*.example.com", ""} {
 		for _, path := range paths {

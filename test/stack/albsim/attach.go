@@ -55,7 +55,9 @@ func shared(listener string, route []string) []string {
 	var both []string
 	for _, name := range route {
 		switch {
-		case slices.ContainsFunc(strings.Split(name, "."), func(label string) bool { return len(label) > longestLabel }):
+		case slices.ContainsFunc(strings.Split(name, "."), func(label string) bool {
+			return len(label) > longestLabel
+		}):
 		case listener == "" || listener == name || covers(listener, name):
 			both = append(both, name)
 		case covers(name, listener):
@@ -124,7 +126,8 @@ func (w *world) granted(r *route, service types.NamespacedName) bool {
 	return slices.ContainsFunc(w.grants, func(g gatewayv1.ReferenceGrant) bool {
 		return g.Namespace == service.Namespace &&
 			slices.ContainsFunc(g.Spec.From, func(f gatewayv1.ReferenceGrantFrom) bool {
-				return f.Group == gatewayv1.GroupName && string(f.Kind) == r.kind && string(f.Namespace) == r.object.GetNamespace()
+				return f.Group == gatewayv1.GroupName && string(f.Kind) == r.kind &&
+					string(f.Namespace) == r.object.GetNamespace()
 			}) &&
 			slices.ContainsFunc(g.Spec.To, func(to gatewayv1.ReferenceGrantTo) bool {
 				return to.Group == "" && to.Kind == "Service" && (to.Name == nil || string(*to.Name) == service.Name)

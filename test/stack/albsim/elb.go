@@ -164,7 +164,8 @@ func (b *balancers) makeBalancer(ctx context.Context, m *model, subnets []string
 		b.counters.changes.Add(1)
 		_, err := b.elb.CreateLoadBalancer(ctx, &elb.CreateLoadBalancerInput{
 			Name: aws.String(m.Name), Subnets: subnets, Scheme: elbtypes.LoadBalancerSchemeEnum(m.Scheme),
-			Type: elbtypes.LoadBalancerTypeEnumApplication, IpAddressType: elbtypes.IpAddressTypeIpv4, Tags: m.tags("LoadBalancer"),
+			Type: elbtypes.LoadBalancerTypeEnumApplication, IpAddressType: elbtypes.IpAddressTypeIpv4,
+			Tags: m.tags("LoadBalancer"),
 		})
 		if err != nil {
 			return refusal("create load balancer "+m.Name, err)
@@ -183,7 +184,9 @@ func (b *balancers) makeBalancer(ctx context.Context, m *model, subnets []string
 
 func (b *balancers) deleteBalancer(ctx context.Context, arn string) error {
 	b.counters.changes.Add(1)
-	if _, err := b.elb.DeleteLoadBalancer(ctx, &elb.DeleteLoadBalancerInput{LoadBalancerArn: aws.String(arn)}); err != nil && !isCode(err, "LoadBalancerNotFound") {
+	if _, err := b.elb.DeleteLoadBalancer(
+		ctx, &elb.DeleteLoadBalancerInput{LoadBalancerArn: aws.String(arn)}); err != nil &&
+		!isCode(err, "LoadBalancerNotFound") {
 		return refusal("delete the load balancer", err)
 	}
 	b.counters.deleted.Add(1)
@@ -203,8 +206,10 @@ func (b *balancers) makeGroup(ctx context.Context, m *model, name, vpc string, h
 	}
 	b.counters.changes.Add(1)
 	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
-		Name: aws.String(name), VpcId: aws.String(vpc), Port: aws.Int32(m.Groups[name].Port), TargetType: elbtypes.TargetTypeEnumIp,
-		Protocol: elbtypes.ProtocolEnumHttp, ProtocolVersion: aws.String(version), Tags: m.tags(m.Groups[name].Service.String()),
+		Name: aws.String(name), VpcId: aws.String(vpc), Port: aws.Int32(m.Groups[name].Port),
+		TargetType: elbtypes.TargetTypeEnumIp,
+		Protocol:   elbtypes.ProtocolEnumHttp, ProtocolVersion: aws.String(version),
+		Tags: m.tags(m.Groups[name].Service.String()),
 	})
 	if err != nil {
 		return refusal("create target group "+name, err)
@@ -246,7 +251,8 @@ func (b *balancers) deleteGroups(ctx context.Context, have *built, keep map[stri
 			continue
 		}
 		b.counters.changes.Add(1)
-		_, err := b.elb.DeleteTargetGroup(ctx, &elb.DeleteTargetGroupInput{TargetGroupArn: aws.String(have.groups[name])})
+		_, err := b.elb.DeleteTargetGroup(
+			ctx, &elb.DeleteTargetGroupInput{TargetGroupArn: aws.String(have.groups[name])})
 		if err != nil && !isCode(err, "TargetGroupNotFound") {
 			return refusal("delete target group "+name, err)
 		}

@@ -44,7 +44,8 @@ func (b *balancers) makeListeners(ctx context.Context, m *model, have *built) er
 
 func (b *balancers) listeners(ctx context.Context, balancer string) (map[int32]*elbtypes.Listener, error) {
 	found := map[int32]*elbtypes.Listener{}
-	pages := elb.NewDescribeListenersPaginator(b.elb, &elb.DescribeListenersInput{LoadBalancerArn: aws.String(balancer)})
+	pages := elb.NewDescribeListenersPaginator(
+		b.elb, &elb.DescribeListenersInput{LoadBalancerArn: aws.String(balancer)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -58,7 +59,9 @@ func (b *balancers) listeners(ctx context.Context, balancer string) (map[int32]*
 }
 
 // makeListener creates or updates a listener and returns its ARN.
-func (b *balancers) makeListener(ctx context.Context, m *model, p *portModel, balancer string, found *elbtypes.Listener) (string, error) {
+func (b *balancers) makeListener(ctx context.Context, m *model, p *portModel, balancer string,
+	found *elbtypes.Listener,
+) (string, error) {
 	var certificates []elbtypes.Certificate
 	var policy *string
 	if p.Protocol == gatewayv1.HTTPSProtocolType {
@@ -72,7 +75,8 @@ func (b *balancers) makeListener(ctx context.Context, m *model, p *portModel, ba
 		b.counters.changes.Add(1)
 		out, err := b.elb.CreateListener(ctx, &elb.CreateListenerInput{
 			LoadBalancerArn: aws.String(balancer), Port: aws.Int32(p.Port), Protocol: protocol, SslPolicy: policy,
-			Certificates: certificates, DefaultActions: []elbtypes.Action{answer(404)}, Tags: m.tags(fmt.Sprint(p.Port)),
+			Certificates: certificates, DefaultActions: []elbtypes.Action{answer(404)},
+			Tags: m.tags(fmt.Sprint(p.Port)),
 		})
 		if err != nil {
 			return "", refusal(doing, err)
@@ -94,7 +98,9 @@ func (b *balancers) makeListener(ctx context.Context, m *model, p *portModel, ba
 	return arn, b.exchange(ctx, arn, p.Certificates)
 }
 
-func like(l *elbtypes.Listener, protocol elbtypes.ProtocolEnum, policy *string, certificates []elbtypes.Certificate) bool {
+func like(l *elbtypes.Listener, protocol elbtypes.ProtocolEnum, policy *string,
+	certificates []elbtypes.Certificate,
+) bool {
 	if l.Protocol != protocol || len(certificates) == 0 {
 		return l.Protocol == protocol
 	}
@@ -138,7 +144,9 @@ func (b *balancers) exchange(ctx context.Context, listener string, wanted []stri
 // certificates returns the ARNs of a listener's certificates without the default one.
 func (b *balancers) certificates(ctx context.Context, listener string) ([]string, error) {
 	var arns []string
-	pages := elb.NewDescribeListenerCertificatesPaginator(b.elb, &elb.DescribeListenerCertificatesInput{ListenerArn: aws.String(listener)})
+	pages := elb.NewDescribeListenerCertificatesPaginator(b.elb, &elb.DescribeListenerCertificatesInput{
+		ListenerArn: aws.String(listener),
+	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

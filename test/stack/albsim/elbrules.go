@@ -31,9 +31,12 @@ func (b *balancers) rules(ctx context.Context, listener string) (map[int]*elbtyp
 }
 
 func answer(status int) elbtypes.Action {
-	return elbtypes.Action{Type: elbtypes.ActionTypeEnumFixedResponse, FixedResponseConfig: &elbtypes.FixedResponseActionConfig{
-		StatusCode: aws.String(strconv.Itoa(status)), ContentType: aws.String("text/plain"),
-	}}
+	return elbtypes.Action{
+		Type: elbtypes.ActionTypeEnumFixedResponse,
+		FixedResponseConfig: &elbtypes.FixedResponseActionConfig{
+			StatusCode: aws.String(strconv.Itoa(status)), ContentType: aws.String("text/plain"),
+		},
+	}
 }
 
 func (r *ruleModel) actions(have *built) []elbtypes.Action {
@@ -49,7 +52,9 @@ func (r *ruleModel) actions(have *built) []elbtypes.Action {
 		if f.Named {
 			arn = have.named[f.Group]
 		}
-		to.TargetGroups = append(to.TargetGroups, elbtypes.TargetGroupTuple{TargetGroupArn: aws.String(arn), Weight: aws.Int32(f.Weight)})
+		to.TargetGroups = append(to.TargetGroups, elbtypes.TargetGroupTuple{
+			TargetGroupArn: aws.String(arn), Weight: aws.Int32(f.Weight),
+		})
 	}
 	return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, ForwardConfig: to}}
 }
@@ -91,7 +96,8 @@ func describedAction(a *elbtypes.Action) string {
 	switch {
 	case a.RedirectConfig != nil:
 		r := a.RedirectConfig
-		return fmt.Sprint(r.StatusCode, aws.ToString(r.Protocol), " ", aws.ToString(r.Host), " ", aws.ToString(r.Port), " ",
+		return fmt.Sprint(r.StatusCode, aws.ToString(r.Protocol), " ", aws.ToString(r.Host), " ", aws.ToString(r.Port),
+			" ",
 			aws.ToString(r.Path), " ", aws.ToString(r.Query))
 	case a.FixedResponseConfig != nil:
 		return aws.ToString(a.FixedResponseConfig.StatusCode)

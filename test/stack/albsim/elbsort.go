@@ -17,7 +17,8 @@ const lastPriority = 50_000
 
 // ruleChanges are the changes from the current rules of a listener to those of the model.
 type ruleChanges struct {
-	move   map[string]int32       // priorities by ARN, of rules that differ only in priority, and of those in their places
+	// priorities by ARN, of rules that differ only in priority, and of those in their places
+	move   map[string]int32
 	modify map[int]*elbtypes.Rule // by the index of the model's rule
 	create []int                  // indexes of the model's rules
 	remove []*elbtypes.Rule
@@ -92,7 +93,9 @@ func (b *balancers) moveRules(ctx context.Context, to map[string]int32) error {
 	}
 	in := &elb.SetRulePrioritiesInput{}
 	for _, arn := range slices.Sorted(maps.Keys(to)) {
-		in.RulePriorities = append(in.RulePriorities, elbtypes.RulePriorityPair{RuleArn: aws.String(arn), Priority: aws.Int32(to[arn])})
+		in.RulePriorities = append(in.RulePriorities, elbtypes.RulePriorityPair{
+			RuleArn: aws.String(arn), Priority: aws.Int32(to[arn]),
+		})
 	}
 	b.counters.changes.Add(1)
 	_, err := b.elb.SetRulePriorities(ctx, in)
@@ -101,7 +104,9 @@ func (b *balancers) moveRules(ctx context.Context, to map[string]int32) error {
 
 // createAndRemove creates the missing rules before it deletes any. At the limit it deletes one for each that it
 // creates.
-func (b *balancers) createAndRemove(ctx context.Context, m *model, p *portModel, listener string, c ruleChanges, have *built) error {
+func (b *balancers) createAndRemove(ctx context.Context, m *model, p *portModel, listener string, c ruleChanges,
+	have *built,
+) error {
 	full := false
 	for len(c.create) > 0 || len(c.remove) > 0 {
 		switch {
@@ -109,8 +114,9 @@ func (b *balancers) createAndRemove(ctx context.Context, m *model, p *portModel,
 			i := c.create[0]
 			b.counters.changes.Add(1)
 			_, err := b.elb.CreateRule(ctx, &elb.CreateRuleInput{
-				ListenerArn: aws.String(listener), Priority: aws.Int32(int32(i + 1)), Conditions: p.Rules[i].Conditions, Actions: p.Rules[i].actions(have),
-				Tags: m.tags(fmt.Sprintf("%d:%d", p.Port, i+1)),
+				ListenerArn: aws.String(listener), Priority: aws.Int32(int32(i + 1)), Conditions: p.Rules[i].Conditions,
+				Actions: p.Rules[i].actions(have),
+				Tags:    m.tags(fmt.Sprintf("%d:%d", p.Port, i+1)),
 			})
 			if full = isCode(err, "TooManyRules"); full {
 				continue

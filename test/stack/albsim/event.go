@@ -20,9 +20,12 @@ func (s *Simulator) event(ctx context.Context, t *topology, reason, message stri
 	e := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: t.gateway.Namespace, Name: t.gateway.Name + "." + hex.EncodeToString(sum[:8])},
 		InvolvedObject: corev1.ObjectReference{
-			APIVersion: gatewayv1.GroupVersion.String(), Kind: "Gateway", Namespace: t.gateway.Namespace, Name: t.gateway.Name, UID: t.gateway.UID,
+			APIVersion: gatewayv1.GroupVersion.String(), Kind: "Gateway", Namespace: t.gateway.Namespace,
+			Name: t.gateway.Name, UID: t.gateway.UID,
 		},
-		Reason: reason, Message: message, Type: corev1.EventTypeWarning, Source: corev1.EventSource{Component: "gateway"},
+		Reason: reason, Message: message, Type: corev1.EventTypeWarning, Source: corev1.EventSource{
+			Component: "gateway",
+		},
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
 	if err := s.kube.Create(ctx, e); err != nil && !apierrors.IsAlreadyExists(err) {

@@ -36,7 +36,10 @@ func (s *Simulator) renewLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: LeaseNamespace, Name: LeaseName}}
 	holder, seconds := "albsim", int32(15)
 	after := lease.DeepCopy()
-	after.Spec = coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &metav1.MicroTime{Time: time.Now()}}
+	after.Spec = coordinationv1.LeaseSpec{
+		HolderIdentity: &holder, LeaseDurationSeconds: &seconds,
+		RenewTime: &metav1.MicroTime{Time: time.Now()},
+	}
 	err := s.kube.Patch(ctx, after, client.MergeFrom(lease))
 	if apierrors.IsNotFound(err) {
 		err = s.kube.Create(ctx, after)

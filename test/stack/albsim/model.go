@@ -104,7 +104,9 @@ func (m *model) addPort(t *topology, l *listener, config albconfig.LoadBalancerC
 	m.Listeners = append(m.Listeners, p)
 }
 
-func listenerConfig(spec albconfig.LoadBalancerConfigurationSpec, protocol gatewayv1.ProtocolType, port int32) albconfig.ListenerConfiguration {
+func listenerConfig(spec albconfig.LoadBalancerConfigurationSpec, protocol gatewayv1.ProtocolType,
+	port int32,
+) albconfig.ListenerConfiguration {
 	name := fmt.Sprintf("%s:%d", protocol, port)
 	for _, c := range spec.ListenerConfigurations {
 		if c.ProtocolPort == name {
@@ -128,7 +130,8 @@ func configOf(w *world, t *topology) (albconfig.LoadBalancerConfigurationSpec, e
 	if ref := t.class.Spec.ParametersRef; ref != nil {
 		c := w.configs[types.NamespacedName{Namespace: text(ref.Namespace), Name: ref.Name}]
 		if !isConfig(ref.Group, ref.Kind) || c == nil {
-			return own, fmt.Errorf("the GatewayClass's parametersRef names no LoadBalancerConfiguration that exists: %s %s", ref.Kind, ref.Name)
+			return own, fmt.Errorf("the GatewayClass's parametersRef names no LoadBalancerConfiguration that "+
+				"exists: %s %s", ref.Kind, ref.Name)
 		}
 		class = c.Spec
 	}
@@ -145,10 +148,13 @@ func isConfig(group gatewayv1.Group, kind gatewayv1.Kind) bool {
 // merge merges two configurations; each listener's settings come from one of them as a whole.
 func merge(first, second albconfig.LoadBalancerConfigurationSpec) albconfig.LoadBalancerConfigurationSpec {
 	merged := albconfig.LoadBalancerConfigurationSpec{
-		Scheme: otherwise(first.Scheme, second.Scheme), ListenerConfigurations: slices.Clone(first.ListenerConfigurations),
+		Scheme: otherwise(first.Scheme, second.Scheme), ListenerConfigurations: slices.Clone(
+			first.ListenerConfigurations),
 	}
 	for _, c := range second.ListenerConfigurations {
-		if !slices.ContainsFunc(first.ListenerConfigurations, func(f albconfig.ListenerConfiguration) bool { return f.ProtocolPort == c.ProtocolPort }) {
+		if !slices.ContainsFunc(first.ListenerConfigurations, func(f albconfig.ListenerConfiguration) bool {
+			return f.ProtocolPort == c.ProtocolPort
+		}) {
 			merged.ListenerConfigurations = append(merged.ListenerConfigurations, c)
 		}
 	}

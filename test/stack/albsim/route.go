@@ -114,7 +114,9 @@ func httpMatch(of *gatewayv1.HTTPRouteMatch) match {
 	}
 	m := pathMatch(exact, path)
 	if p := of.Path; p != nil && p.Type != nil && *p.Type == gatewayv1.PathMatchRegularExpression {
-		m.conditions[0].PathPatternConfig, m.refused = &elbtypes.PathPatternConditionConfig{RegexValues: []string{path}}, nil
+		m.conditions[0].PathPatternConfig, m.refused = &elbtypes.PathPatternConditionConfig{
+			RegexValues: []string{path},
+		}, nil
 	}
 	if of.Method != nil {
 		m.add("http-request-method", elbtypes.RuleCondition{

@@ -108,7 +108,9 @@ func (m *model) rule(t *topology, c *candidate) ruleModel {
 	var rule ruleModel
 	if c.host != "" {
 		rule.Conditions = append(rule.Conditions, elbtypes.RuleCondition{
-			Field: aws.String("host-header"), HostHeaderConfig: &elbtypes.HostHeaderConditionConfig{Values: []string{c.host}},
+			Field: aws.String("host-header"), HostHeaderConfig: &elbtypes.HostHeaderConditionConfig{
+				Values: []string{c.host},
+			},
 		})
 	}
 	rule.Conditions = append(rule.Conditions, c.match.conditions...)
@@ -129,7 +131,8 @@ func (m *model) forward(t *topology, r *route, b gatewayv1.BackendRef) forward {
 		return forward{Group: string(b.Name), Named: true, Weight: weightOf(b)}
 	}
 	service, port := serviceOf(r, b), *b.Port
-	name := resourceName(r.object.GetNamespace(), r.object.GetName(), r.kind, service.String(), strconv.Itoa(int(port)), string(t.gateway.UID))
+	name := resourceName(r.object.GetNamespace(), r.object.GetName(), r.kind, service.String(), strconv.Itoa(int(port)),
+		string(t.gateway.UID))
 	m.Groups[name] = groupModel{Service: service, Port: port, GRPC: r.kind == "GRPCRoute"}
 	return forward{Group: name, Weight: weightOf(b)}
 }
@@ -169,7 +172,8 @@ func (t *topology) unloadable() error { //nolint:gocognit // a walk through rout
 func redirect(f *gatewayv1.HTTPRequestRedirectFilter) *elbtypes.RedirectActionConfig {
 	r := &elbtypes.RedirectActionConfig{
 		Protocol: aws.String("#{protocol}"), Host: aws.String("#{host}"), Port: aws.String("#{port}"),
-		Path: aws.String("/#{path}"), Query: aws.String("#{query}"), StatusCode: elbtypes.RedirectActionStatusCodeEnumHttp302,
+		Path: aws.String("/#{path}"), Query: aws.String("#{query}"),
+		StatusCode: elbtypes.RedirectActionStatusCodeEnumHttp302,
 	}
 	if f.Scheme != nil {
 		r.Protocol = aws.String(strings.ToUpper(*f.Scheme))

@@ -61,7 +61,9 @@ type progress struct {
 // New connects to the cluster, which must serve the kinds, and to AWS. Run does the rest, and logs failures.
 func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.Writer) (*Simulator, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, coordinationv1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, coordinationv1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}

@@ -64,7 +64,10 @@ const seeEvents = "Check Gateway Events for more information."
 // its ListenerSets stay as before.
 func (s *Simulator) writeFailure(ctx context.Context, t *topology, message string) error {
 	g := t.gateway.DeepCopy()
-	set(&g.Status.Conditions, g.Generation, says{kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalid), message: message})
+	set(&g.Status.Conditions, g.Generation, says{
+		kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalid),
+		message: message,
+	})
 	return s.write(ctx, t.gateway, g)
 }
 
@@ -72,7 +75,8 @@ func (s *Simulator) writeFailure(ctx context.Context, t *topology, message strin
 func (s *Simulator) writePending(ctx context.Context, t *topology) error {
 	g := t.gateway.DeepCopy()
 	meta.SetStatusCondition(&g.Status.Conditions, metav1.Condition{
-		Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown, Reason: string(gatewayv1.GatewayReasonPending),
+		Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown,
+		Reason:  string(gatewayv1.GatewayReasonPending),
 		Message: "Waiting for load balancer to be active.", ObservedGeneration: g.Generation,
 	})
 	return s.write(ctx, t.gateway, g)
@@ -151,7 +155,10 @@ func (l *listener) count() int32 {
 
 func (l *listener) conditions(served bool) []says {
 	accepted := says{kind: "Accepted", reason: "Accepted", message: "Listener is accepted.", status: true}
-	conflicted := says{kind: "Conflicted", reason: string(gatewayv1.ListenerReasonNoConflicts), message: "Listener has no conflict."}
+	conflicted := says{
+		kind: "Conflicted", reason: string(gatewayv1.ListenerReasonNoConflicts),
+		message: "Listener has no conflict.",
+	}
 	programmed := says{kind: "Programmed", reason: "Programmed", message: "Listener is programmed.", status: true}
 	switch {
 	case l.conflict != "":
@@ -163,9 +170,16 @@ func (l *listener) conditions(served bool) []says {
 	if !accepted.status {
 		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonInvalid)}
 	} else if !served {
-		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonPending), message: "Listener is pending to be programmed."}
+		programmed = says{
+			kind: "Programmed", reason: string(gatewayv1.ListenerReasonPending),
+			message: "Listener is pending to be programmed.",
+		}
 	}
-	return []says{accepted, conflicted, {kind: "ResolvedRefs", reason: "ResolvedRefs", message: "Listener has all refs resolved.", status: true}, programmed}
+	return []says{
+		accepted, conflicted,
+		{kind: "ResolvedRefs", reason: "ResolvedRefs", message: "Listener has all refs resolved.", status: true},
+		programmed,
+	}
 }
 
 // writeSet writes the status of a ListenerSet. It is programmed when one of its listeners is.
@@ -173,7 +187,10 @@ func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, serves func(i
 	after := of.object.DeepCopy()
 	if !of.allowed {
 		set(&after.Status.Conditions, after.Generation,
-			says{kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonNotAllowed), message: "the Gateway takes no ListenerSets of this namespace"},
+			says{
+				kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonNotAllowed),
+				message: "the Gateway takes no ListenerSets of this namespace",
+			},
 			says{kind: "Programmed", reason: string(gatewayv1.ListenerSetReasonNotAllowed)})
 		after.Status.Listeners = nil
 		return s.write(ctx, of.object, after)
@@ -186,7 +203,8 @@ func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, serves func(i
 	accepted, programmed := false, false
 	for _, l := range of.listeners {
 		served := serves(l.port)
-		after.Status.Listeners = append(after.Status.Listeners, gatewayv1.ListenerEntryStatus(l.status(former, after.Generation, served)))
+		after.Status.Listeners = append(after.Status.Listeners, gatewayv1.ListenerEntryStatus(
+			l.status(former, after.Generation, served)))
 		accepted, programmed = accepted || l.accepted(), programmed || (l.accepted() && served)
 	}
 	set(&after.Status.Conditions, after.Generation, setConditions(accepted, programmed)...)
@@ -224,7 +242,9 @@ func (s *Simulator) writeRoutes(ctx context.Context, w *world) error {
 }
 
 // routeMessages are the controller's messages for these reasons; for other reasons the message has details.
-var routeMessages = map[gatewayv1.RouteConditionReason]string{gatewayv1.RouteReasonAccepted: "Route is accepted by Gateway"}
+var routeMessages = map[gatewayv1.RouteConditionReason]string{
+	gatewayv1.RouteReasonAccepted: "Route is accepted by Gateway",
+}
 
 func routeStatus(o client.Object) *gatewayv1.RouteStatus {
 	if grpc, ok := o.(*gatewayv1.GRPCRoute); ok {
@@ -244,13 +264,21 @@ func (r *route) parentStatuses(former []gatewayv1.RouteParentStatus) []gatewayv1
 	for _, result := range r.results {
 		is := gatewayv1.RouteParentStatus{ParentRef: result.ref, ControllerName: albconfig.ControllerName}
 		for i := range former {
-			if former[i].ControllerName == is.ControllerName && equality.Semantic.DeepEqual(former[i].ParentRef, result.ref) {
+			if former[i].ControllerName == is.ControllerName && equality.Semantic.DeepEqual(
+				former[i].ParentRef, result.ref) {
 				is.Conditions = former[i].Conditions
 			}
 		}
 		set(&is.Conditions, r.object.GetGeneration(),
-			says{kind: "Accepted", reason: string(result.accepted), message: routeMessages[result.accepted], status: result.accepted == gatewayv1.RouteReasonAccepted},
-			says{kind: "ResolvedRefs", reason: string(r.resolved), message: routeMessages[gatewayv1.RouteReasonAccepted], status: r.resolved == gatewayv1.RouteReasonResolvedRefs})
+			says{
+				kind: "Accepted", reason: string(result.accepted), message: routeMessages[result.accepted],
+				status: result.accepted == gatewayv1.RouteReasonAccepted,
+			},
+			says{
+				kind: "ResolvedRefs", reason: string(r.resolved),
+				message: routeMessages[gatewayv1.RouteReasonAccepted],
+				status:  r.resolved == gatewayv1.RouteReasonResolvedRefs,
+			})
 		all = append(all, is)
 	}
 	return all

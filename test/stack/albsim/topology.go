@@ -131,7 +131,9 @@ func (w *world) allows(g *gatewayv1.Gateway, namespace string) bool {
 func (w *world) allowsRoute(l *listener, r *route) bool {
 	from, selector := gatewayv1.NamespacesFromSame, (*metav1.LabelSelector)(nil)
 	if a := l.routes; a != nil {
-		if len(a.Kinds) > 0 && !slices.ContainsFunc(a.Kinds, func(k gatewayv1.RouteGroupKind) bool { return string(k.Kind) == r.kind }) {
+		if len(a.Kinds) > 0 && !slices.ContainsFunc(a.Kinds, func(k gatewayv1.RouteGroupKind) bool {
+			return string(k.Kind) == r.kind
+		}) {
 			return false
 		}
 		if a.Namespaces != nil && a.Namespaces.From != nil {

@@ -39,7 +39,10 @@ func (s *Simulator) read(ctx context.Context) (*world, error) {
 		services   corev1.ServiceList
 		namespaces corev1.NamespaceList
 	)
-	for _, list := range []client.ObjectList{&classes, &gateways, &sets, &https, &grpcs, &grants, &configs, &services, &namespaces} {
+	for _, list := range []client.ObjectList{
+		&classes, &gateways, &sets, &https, &grpcs, &grants, &configs, &services,
+		&namespaces,
+	} {
 		if err := s.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}

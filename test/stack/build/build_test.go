@@ -33,7 +33,8 @@ func write(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(
+			path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +74,10 @@ func TestABuildThatFailsIsOneLineAndIsTriedAgain(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "\n") {
 			t.Fatalf("%v", err)
 		}
-		for _, want := range []string{"copy could not be made", "the reason", filepath.Join(root, ".run", "build", "copy.log")} {
+		for _, want := range []string{
+			"copy could not be made", "the reason",
+			filepath.Join(root, ".run", "build", "copy.log"),
+		} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not say %q", err, want)
 			}
@@ -129,11 +133,13 @@ func TestProgramsOfAModuleAreBuiltTogether(t *testing.T) {
 	}
 	for _, name := range []string{"other", "second", "ours"} {
 		var said bytes.Buffer
-		if err := command(t.Context(), root, &said, filepath.Join(root, "bin", name)).Run(); err != nil || said.String() != name+"\n" {
+		if err := command(t.Context(), root, &said, filepath.Join(root, "bin", name)).Run(); err != nil ||
+			said.String() != name+"\n" {
 			t.Errorf("%s: %s, %v", name, said.String(), err)
 		}
 	}
-	if all := batches([]Target{targets[0], targets[2], targets[1]}); len(all) != 2 || all[0].name() != "other, second" || all[1].name() != "ours" {
+	if all := batches([]Target{targets[0], targets[2], targets[1]}); len(all) != 2 ||
+		all[0].name() != "other, second" || all[1].name() != "ours" {
 		t.Errorf("%d batches", len(all))
 	}
 }
@@ -142,7 +148,8 @@ func TestWhatDoesNotCompileIsSaid(t *testing.T) {
 	root, targets := modules(t)
 	write(t, root, map[string]string{"other/cmd/second/main.go": "package main\n\nfunc main() { undefinedHere() }\n"})
 	err := Build(t.Context(), root, targets, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "other, second could not be made") || !strings.Contains(err.Error(), "undefined: undefinedHere") {
+	if err == nil || !strings.Contains(err.Error(), "other, second could not be made") ||
+		!strings.Contains(err.Error(), "undefined: undefinedHere") {
 		t.Fatalf("%v", err)
 	}
 	if _, err := os.Stat(filepath.Join(root, "bin", "ours")); err == nil {
@@ -186,7 +193,8 @@ func TestAProgramThatIsInstalledIsUsed(t *testing.T) {
 			if err := Build(t.Context(), root, []Target{target}, io.Discard); err != nil {
 				t.Errorf("%s: %v", step.reason, err)
 			}
-			if to, err := os.Readlink(filepath.Join(root, "bin", "etcd")); err != nil || to != filepath.Join(assets, "etcd") {
+			if to, err := os.Readlink(filepath.Join(root, "bin", "etcd")); err != nil ||
+				to != filepath.Join(assets, "etcd") {
 				t.Errorf("%s: linked to %s, %v", step.reason, to, err)
 			}
 		}
@@ -214,10 +222,14 @@ func TestFor(t *testing.T) {
 		}
 		return names
 	}
-	for _, purpose := range []string{"run", "chart", "browser", "web", "lint", "fuzz", "monitoring", "oldest", "idp", "compat"} {
+	for _, purpose := range []string{
+		"run", "chart", "browser", "web", "lint", "fuzz", "monitoring", "oldest", "idp",
+		"compat",
+	} {
 		names(purpose, nil)
 	}
-	if got := names("run", map[string]string{"KUBECONFIG_EXTERNAL": "there"}); slices.Contains(got, "kube-apiserver") || !slices.Contains(got, "kubectl") {
+	if got := names("run", map[string]string{"KUBECONFIG_EXTERNAL": "there"}); slices.Contains(got, "kube-apiserver") ||
+		!slices.Contains(got, "kubectl") {
 		t.Errorf("for a cluster of others: %v", got)
 	}
 	if got := names("run", map[string]string{"AWS_ENDPOINT": "http://there"}); slices.Contains(got, "moto") {
@@ -230,7 +242,10 @@ func TestFor(t *testing.T) {
 
 // TestStampsAreOfTheVersionsThatAreBuilt checks that the stamps have the version of the Kubernetes module.
 func TestStampsAreOfTheVersionsThatAreBuilt(t *testing.T) {
-	for module, stamps := range map[string]string{controlPlaneModule: APIServer.program.ldflags, oldestModule: oldest("kubectl").program.ldflags} {
+	for module, stamps := range map[string]string{
+		controlPlaneModule: APIServer.program.ldflags,
+		oldestModule:       oldest("kubectl").program.ldflags,
+	} {
 		file, err := os.ReadFile(filepath.Join("..", "..", "..", module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

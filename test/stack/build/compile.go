@@ -114,7 +114,8 @@ func (b *builder) survey(ctx context.Context, all []*batch) {
 	}
 	for _, batch := range all {
 		var found bytes.Buffer
-		cmd := command(ctx, filepath.Join(b.root, batch.module), io.Discard, "go", batch.arguments("list", "-deps", "-f", packageLine)...)
+		cmd := command(ctx, filepath.Join(b.root, batch.module), io.Discard, "go",
+			batch.arguments("list", "-deps", "-f", packageLine)...)
 		cmd.Stdout = &found
 		if cmd.Run() != nil {
 			continue

@@ -21,9 +21,18 @@ type versionOf struct {
 
 // The oldest Kubernetes that Portico runs on, as in config/check.
 var (
-	kubernetesVersion = &versionOf{args: []string{"--version"}, says: regexp.MustCompile(`^Kubernetes v(\d+)\.(\d+)`), major: 1, minor: 36}
-	kubectlVersion    = &versionOf{args: []string{"version", "--client"}, says: regexp.MustCompile(`Client Version: v(\d+)\.(\d+)`), major: 1, minor: 36}
-	etcdVersion       = &versionOf{args: []string{"--version"}, says: regexp.MustCompile(`etcd Version: (\d+)\.(\d+)`), major: 3, minor: 6}
+	kubernetesVersion = &versionOf{
+		args: []string{"--version"}, says: regexp.MustCompile(`^Kubernetes v(\d+)\.(\d+)`),
+		major: 1, minor: 36,
+	}
+	kubectlVersion = &versionOf{
+		args: []string{"version", "--client"},
+		says: regexp.MustCompile(`Client Version: v(\d+)\.(\d+)`), major: 1, minor: 36,
+	}
+	etcdVersion = &versionOf{
+		args: []string{"--version"}, says: regexp.MustCompile(`etcd Version: (\d+)\.(\d+)`),
+		major: 3, minor: 6,
+	}
 )
 
 // preferInstalled replaces targets by links to installed programs: in the folder in KUBEBUILDER_ASSETS, which tests

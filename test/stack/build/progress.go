@@ -138,7 +138,8 @@ func (p *progress) say(last bool) {
 	case p.terminal:
 		_, _ = fmt.Fprintf(p.out, "\r%-*s", p.line, text)
 		p.line = len(text)
-	case len(p.begun)+p.downloads == 0 && p.others == "" && time.Since(p.began) < worthSaying: // most builds have nothing to do
+	// most builds have nothing to do
+	case len(p.begun)+p.downloads == 0 && p.others == "" && time.Since(p.began) < worthSaying:
 	case !last && (p.said.IsZero() || time.Since(p.said) >= betweenLines):
 		_, _ = fmt.Fprintln(p.out, text)
 		p.said = time.Now()

@@ -25,7 +25,8 @@ const (
 // the version's module has neither.
 func kubernetesStamps(minor, patch int) string {
 	const at = " -X k8s.io/component-base/version."
-	return plainStamps + fmt.Sprintf(at+"gitVersion=v1.%d.%d"+at+"gitMajor=1"+at+"gitMinor=%[1]d"+at+"gitTreeState=clean"+
+	return plainStamps + fmt.Sprintf(at+"gitVersion=v1.%d.%d"+at+"gitMajor=1"+at+"gitMinor=%[1]d"+at+
+		"gitTreeState=clean"+
 		at+"gitCommit=%0[3]*[4]d"+at+"buildDate=1970-01-01T00:00:00Z", minor, patch, 40, 1000+10*minor+patch)
 }
 
@@ -55,12 +56,13 @@ const (
 var (
 	Etcd              = kubernetes("etcd", "go.etcd.io/etcd/server/v3", etcdVersion)
 	APIServer         = kubernetes("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesVersion)
-	ControllerManager = kubernetes("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager", kubernetesVersion)
-	Scheduler         = kubernetes("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", kubernetesVersion)
-	Kubectl           = kubernetes("kubectl", "k8s.io/kubernetes/cmd/kubectl", kubectlVersion)
-	Kwok              = kubernetes("kwok", "sigs.k8s.io/kwok/cmd/kwok", nil)
-	Dex               = kubernetes("dex", "github.com/dexidp/dex/cmd/dex", nil)
-	KwokStages        = Target{
+	ControllerManager = kubernetes("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager",
+		kubernetesVersion)
+	Scheduler  = kubernetes("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", kubernetesVersion)
+	Kubectl    = kubernetes("kubectl", "k8s.io/kubernetes/cmd/kubectl", kubectlVersion)
+	Kwok       = kubernetes("kwok", "sigs.k8s.io/kwok/cmd/kwok", nil)
+	Dex        = kubernetes("dex", "github.com/dexidp/dex/cmd/dex", nil)
+	KwokStages = Target{
 		Name: "kwok-stages", inputs: []string{controlPlaneModule + "/go.mod"}, key: strings.Join(moduleStages, " "),
 		output: Stages, needs: []prerequisite{needsGo}, make: writeStages,
 	}
@@ -78,7 +80,8 @@ var (
 	// Not in .venv: the fuzzer and the simulator pin different versions of the same packages.
 	schemathesis = Target{
 		Name: "schemathesis", inputs: []string{"test/fuzz/requirements.txt"},
-		output: Schemathesis, needs: []prerequisite{needsPython, needsVenv}, make: venv(fuzzVenv, "test/fuzz/requirements.txt"),
+		output: Schemathesis, needs: []prerequisite{needsPython, needsVenv},
+		make: venv(fuzzVenv, "test/fuzz/requirements.txt"),
 	}
 	packages = Target{
 		Name: "npm-packages", inputs: []string{"web/package.json", "web/package-lock.json"},
@@ -86,23 +89,29 @@ var (
 	}
 	keycloak = Target{
 		Name: "keycloak", inputs: []string{"test/keycloak/pom.xml"},
-		output: Keycloak + "/bin/kc.sh", needs: []prerequisite{needsJava, needsMaven}, make: fromMaven("test/keycloak/pom.xml", filepath.Dir(Keycloak)),
+		output: Keycloak + "/bin/kc.sh", needs: []prerequisite{needsJava, needsMaven},
+		make: fromMaven("test/keycloak/pom.xml", filepath.Dir(Keycloak)),
 	}
 	oidcProvider = Target{
 		Name: "oidc-provider", inputs: oidcProviderFiles,
-		output: OIDCProvider + "/node_modules/.package-lock.json", needs: []prerequisite{needsNPM}, make: installOIDCProvider,
+		output: OIDCProvider + "/node_modules/.package-lock.json", needs: []prerequisite{needsNPM},
+		make: installOIDCProvider,
 	}
 	elasticMQ = Target{
 		Name: "elasticmq", inputs: []string{"test/compat/elasticmq/pom.xml"},
-		output: ElasticMQ + "/elasticmq-server_2.13-1.7.1.jar", needs: []prerequisite{needsJava, needsMaven}, make: fromMaven("test/compat/elasticmq/pom.xml", ElasticMQ),
+		output: ElasticMQ + "/elasticmq-server_2.13-1.7.1.jar", needs: []prerequisite{needsJava, needsMaven},
+		make: fromMaven("test/compat/elasticmq/pom.xml", ElasticMQ),
 	}
-	versitygw = external("versitygw", program{module: compatModules + "/versitygw", pkg: "github.com/versity/versitygw/cmd/versitygw"})
-	minio     = external("minio", program{module: compatModules + "/minio", pkg: "github.com/minio/minio"})
-	linters   = external("golangci-lint", program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
-	vulnWarn  = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
-	helm      = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
+	versitygw = external("versitygw",
+		program{module: compatModules + "/versitygw", pkg: "github.com/versity/versitygw/cmd/versitygw"})
+	minio   = external("minio", program{module: compatModules + "/minio", pkg: "github.com/minio/minio"})
+	linters = external("golangci-lint",
+		program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
+	vulnWarn = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
+	helm     = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
 	// Built without the service discovery clients of all clouds.
-	promtool = external("promtool", program{module: monitoringModule, pkg: "github.com/prometheus/prometheus/cmd/promtool", tags: "remove_all_sd"})
+	promtool = external("promtool",
+		program{module: monitoringModule, pkg: "github.com/prometheus/prometheus/cmd/promtool", tags: "remove_all_sd"})
 )
 
 // For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate the portal's assets), lint,
@@ -155,18 +164,26 @@ func external(name string, p program) Target {
 }
 
 func kubernetes(name, pkg string, version *versionOf) Target {
-	return external(name, program{module: controlPlaneModule, pkg: pkg, ldflags: kubernetesStamps(37, 2), version: version})
+	return external(name, program{
+		module: controlPlaneModule, pkg: pkg, ldflags: kubernetesStamps(37, 2),
+		version: version,
+	})
 }
 
 func oldest(name string) Target {
-	t := external(name, program{module: oldestModule, pkg: "k8s.io/kubernetes/cmd/" + name, ldflags: kubernetesStamps(36, 3)})
+	t := external(name, program{
+		module: oldestModule, pkg: "k8s.io/kubernetes/cmd/" + name,
+		ldflags: kubernetesStamps(36, 3),
+	})
 	t.Name, t.output = "oldest-"+name, Oldest+"/"+name
 	return t
 }
 
 // own returns a target for a program of this repository. The go command decides whether it is up to date.
 func own(name, pkg string) Target {
-	return Target{Name: name, output: "bin/" + name, program: &program{module: ".", pkg: pkg}, needs: []prerequisite{needsGo}}
+	return Target{Name: name, output: "bin/" + name, program: &program{module: ".", pkg: pkg}, needs: []prerequisite{
+		needsGo,
+	}}
 }
 
 // venv returns a function that creates a new virtual environment: pip does not remove what is no longer required.
@@ -180,7 +197,8 @@ func venv(folder, requirements string) func(ctx context.Context, root string, lo
 			return err
 		}
 		return command(ctx, root, log, filepath.Join(venv, "bin", "pip"), "install",
-			"--disable-pip-version-check", "--no-input", "--quiet", "--require-hashes", "--requirement", requirements).Run()
+			"--disable-pip-version-check", "--no-input", "--quiet", "--require-hashes", "--requirement",
+			requirements).Run()
 	}
 }
 
@@ -222,7 +240,8 @@ func fromMaven(pom, into string) func(ctx context.Context, root string, log io.W
 		if err := os.RemoveAll(folder); err != nil {
 			return err
 		}
-		return command(ctx, root, log, "mvn", "--batch-mode", "--no-transfer-progress", "--file", pom, "process-resources",
+		return command(ctx, root, log, "mvn", "--batch-mode", "--no-transfer-progress", "--file", pom,
+			"process-resources",
 			"-Dfolder="+folder, "-DskipMarkers=true").Run()
 	}
 }
@@ -239,7 +258,8 @@ var moduleStages = []string{
 // that nothing has been built from yet.
 func writeStages(ctx context.Context, root string, log io.Writer) error {
 	var answer, all bytes.Buffer
-	download := command(ctx, filepath.Join(root, controlPlaneModule), log, "go", "mod", "download", "-json", "sigs.k8s.io/kwok")
+	download := command(ctx, filepath.Join(root, controlPlaneModule), log, "go", "mod", "download", "-json",
+		"sigs.k8s.io/kwok")
 	download.Stdout = &answer
 	if err := download.Run(); err != nil {
 		return fmt.Errorf("download kwok's module: %w", err)

@@ -43,7 +43,10 @@ func Start(more ...chromedp.ExecAllocatorOption) (browser context.Context, stop 
 // find returns the path of the Chromium in the variable CHROMIUM, or of one on the PATH.
 func find() (string, error) {
 	var err error
-	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+	for _, name := range []string{
+		os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome",
+		"google-chrome-stable",
+	} {
 		if name == "" {
 			continue
 		}

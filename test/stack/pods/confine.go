@@ -49,7 +49,8 @@ func (p *pod) bind(root string) error {
 		return err
 	}
 	for _, mount := range p.container().VolumeMounts {
-		if err := bound(p.path(mount.MountPath), filepath.Join(root, filepath.FromSlash(mount.MountPath)), true); err != nil {
+		if err := bound(p.path(mount.MountPath), filepath.Join(root, filepath.FromSlash(mount.MountPath)),
+			true); err != nil {
 			return err
 		}
 	}

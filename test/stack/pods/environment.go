@@ -77,10 +77,12 @@ func (p *pod) value(ctx context.Context, v corev1.EnvVar) (string, error) {
 	case from.FieldRef != nil:
 		return p.field(from.FieldRef)
 	case from.SecretKeyRef != nil:
-		data, err := p.secret(ctx, from.SecretKeyRef.Name, []corev1.KeyToPath{{Key: from.SecretKeyRef.Key, Path: "value"}})
+		data, err := p.secret(ctx, from.SecretKeyRef.Name,
+			[]corev1.KeyToPath{{Key: from.SecretKeyRef.Key, Path: "value"}})
 		return string(data["value"]), err
 	case from.ConfigMapKeyRef != nil:
-		data, err := p.configMap(ctx, from.ConfigMapKeyRef.Name, []corev1.KeyToPath{{Key: from.ConfigMapKeyRef.Key, Path: "value"}})
+		data, err := p.configMap(ctx, from.ConfigMapKeyRef.Name,
+			[]corev1.KeyToPath{{Key: from.ConfigMapKeyRef.Key, Path: "value"}})
 		return string(data["value"]), err
 	default:
 		return "", fmt.Errorf("this source cannot be played")
@@ -128,6 +130,7 @@ func Of(namespace string, template *corev1.PodTemplateSpec) *corev1.Pod {
 			}}},
 		}},
 	}})
-	made.Spec.Containers[0].VolumeMounts = append(made.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: account, MountPath: accountPath})
+	made.Spec.Containers[0].VolumeMounts = append(made.Spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: account, MountPath: accountPath})
 	return made
 }

@@ -22,7 +22,8 @@ func bound(from, to string, readOnly bool) error {
 }
 
 func unmounted(at string) error {
-	if err := unix.Unmount(at, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+	if err := unix.Unmount(at, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) &&
+		!errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("unmount %s: %w", at, err) // EINVAL: nothing is mounted there
 	}
 	return nil

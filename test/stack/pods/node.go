@@ -67,7 +67,8 @@ func New(o Options) *Node { return &Node{options: o, pods: map[types.UID]*pod{}}
 // Register registers the Node in the cluster.
 func (n *Node) Register(ctx context.Context) error {
 	capacity := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("20"),
+		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"),
+		corev1.ResourcePods: resource.MustParse("20"),
 	}
 	now := metav1.Now()
 	node := &corev1.Node{
@@ -79,7 +80,8 @@ func (n *Node) Register(ctx context.Context) error {
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(n.options.Port)}},
 			Conditions: []corev1.NodeCondition{{
 				Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
-				Message: "processes of this machine run in place of containers", LastHeartbeatTime: now, LastTransitionTime: now,
+				Message: "processes of this machine run in place of containers", LastHeartbeatTime: now,
+				LastTransitionTime: now,
 			}},
 		},
 	}
@@ -92,7 +94,8 @@ func (n *Node) Register(ctx context.Context) error {
 // beat renews the Node's Lease: without it the Node's Pods are evicted after some minutes.
 func (n *Node) beat(ctx context.Context) error {
 	lease := coordination.Lease(Name, corev1.NamespaceNodeLease).WithSpec(coordination.LeaseSpec().
-		WithHolderIdentity(Name).WithRenewTime(metav1.NowMicro()).WithLeaseDurationSeconds(int32(4 * heartbeat / time.Second)))
+		WithHolderIdentity(Name).WithRenewTime(metav1.NowMicro()).WithLeaseDurationSeconds(
+		int32(4 * heartbeat / time.Second)))
 	leases := n.options.Clients.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	_, err := leases.Apply(ctx, lease, metav1.ApplyOptions{FieldManager: "portico-node", Force: true})
 	return err
@@ -100,9 +103,10 @@ func (n *Node) beat(ctx context.Context) error {
 
 // Run runs the Pods that are bound to the Node until ctx ends, and then stops them.
 func (n *Node) Run(ctx context.Context) error {
-	bound := informers.NewSharedInformerFactoryWithOptions(n.options.Clients, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", Name).String()
-	}))
+	bound := informers.NewSharedInformerFactoryWithOptions(n.options.Clients, 0, informers.WithTweakListOptions(
+		func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", Name).String()
+		}))
 	informer := bound.Core().V1().Pods().Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { n.see(ctx, o) },

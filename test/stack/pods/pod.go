@@ -54,7 +54,10 @@ type pod struct {
 }
 
 func newPod(spec *corev1.Pod, o Options, folder string) *pod {
-	return &pod{spec: spec, options: o, folder: folder, ending: make(chan int64, 1), died: make(chan *process.DiedError, 1), since: metav1.Now()}
+	return &pod{
+		spec: spec, options: o, folder: folder, ending: make(chan int64, 1),
+		died: make(chan *process.DiedError, 1), since: metav1.Now(),
+	}
 }
 
 func (p *pod) container() *corev1.Container { return &p.spec.Spec.Containers[0] }
@@ -249,7 +252,10 @@ func (p *pod) wait(reason, message string) {
 func (p *pod) ended(e *process.DiedError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last = &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: e.Tail, StartedAt: p.since, FinishedAt: metav1.Now()}
+	p.last = &corev1.ContainerStateTerminated{
+		ExitCode: 1, Reason: "Error", Message: e.Tail, StartedAt: p.since,
+		FinishedAt: metav1.Now(),
+	}
 	if e.Err == nil {
 		p.last.ExitCode, p.last.Reason, p.last.Message = 0, "Completed", ""
 	}

@@ -24,24 +24,35 @@ import (
 func portal(t *testing.T) *pod {
 	t.Helper()
 	clients := fake.NewClientset(
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"}, Data: map[string][]byte{"keys": []byte("k1\n"), "other": []byte("no")}},
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "flags"}, Data: map[string]string{"PORTICO_KEYS": "/etc/keys/file", "PORTICO_X": "1"}},
-	)
-	spec := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Labels: map[string]string{"a": "b"}}, Spec: corev1.PodSpec{
-		ServiceAccountName: "sa",
-		Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-			SecretName: "keys", Items: []corev1.KeyToPath{{Key: "keys", Path: "file"}},
-		}}}},
-		Containers: []corev1.Container{{
-			Name: "portal", Ports: []corev1.ContainerPort{{Name: "pages", ContainerPort: 8080}},
-			EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "flags"}}}},
-			Env: []corev1.EnvVar{
-				{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}},
-				{Name: "PORTICO_X", Value: "2"},
-			},
-			VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/etc/keys"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"}, Data: map[string][]byte{
+			"keys": []byte("k1\n"), "other": []byte("no"),
 		}},
-	}}
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "flags"}, Data: map[string]string{
+			"PORTICO_KEYS": "/etc/keys/file", "PORTICO_X": "1",
+		}},
+	)
+	spec := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Labels: map[string]string{"a": "b"}},
+		Spec: corev1.PodSpec{
+			ServiceAccountName: "sa",
+			Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+				SecretName: "keys", Items: []corev1.KeyToPath{{Key: "keys", Path: "file"}},
+			}}}},
+			Containers: []corev1.Container{{
+				Name: "portal", Ports: []corev1.ContainerPort{{Name: "pages", ContainerPort: 8080}},
+				EnvFrom: []corev1.EnvFromSource{
+					{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{
+						Name: "flags",
+					}}},
+				},
+				Env: []corev1.EnvVar{
+					{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}},
+					{Name: "PORTICO_X", Value: "2"},
+				},
+				VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/etc/keys"}},
+			}},
+		},
+	}
 	p := newPod(spec, Options{Clients: clients, Admin: &rest.Config{Host: "https://127.0.0.1:1"}}, t.TempDir())
 	p.ip = "127.245.0.9"
 	return p
@@ -73,10 +84,12 @@ func TestWhatCannotBePlayedIsSaid(t *testing.T) {
 		"volume v: this kind of volume": func(s *corev1.PodSpec) {
 			s.Volumes[0].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}
 		},
-		"there is no key nothing":    func(s *corev1.PodSpec) { s.Volumes[0].Secret.Items[0].Key = "nothing" },
-		`secrets "gone" not found`:   func(s *corev1.PodSpec) { s.Volumes[0].Secret.SecretName = "gone" },
-		"the field spec.hostNetwork": func(s *corev1.PodSpec) { s.Containers[0].Env[0].ValueFrom.FieldRef.FieldPath = "spec.hostNetwork" },
-		"a Pod of 2 containers":      func(s *corev1.PodSpec) { s.Containers = append(s.Containers, s.Containers[0]) },
+		"there is no key nothing":  func(s *corev1.PodSpec) { s.Volumes[0].Secret.Items[0].Key = "nothing" },
+		`secrets "gone" not found`: func(s *corev1.PodSpec) { s.Volumes[0].Secret.SecretName = "gone" },
+		"the field spec.hostNetwork": func(s *corev1.PodSpec) {
+			s.Containers[0].Env[0].ValueFrom.FieldRef.FieldPath = "spec.hostNetwork"
+		},
+		"a Pod of 2 containers": func(s *corev1.PodSpec) { s.Containers = append(s.Containers, s.Containers[0]) },
 	} {
 		p := portal(t)
 		change(&p.spec.Spec)
@@ -88,14 +101,23 @@ func TestWhatCannotBePlayedIsSaid(t *testing.T) {
 }
 
 func TestAProbeFailsAfterSome(t *testing.T) {
-	p := newProber(&corev1.Probe{FailureThreshold: 2, ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("pages")}}})
+	p := newProber(&corev1.Probe{FailureThreshold: 2, ProbeHandler: corev1.ProbeHandler{
+		HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("pages")},
+	}})
 	defer p.stop()
 	fails := func(context.Context) error { return errors.New("no") }
 	works := func(context.Context) error { return nil }
 	for i, c := range []struct {
 		probe          func(context.Context) error
 		turned, failed bool
-	}{{fails, false, false}, {works, false, false}, {fails, false, false}, {fails, true, true}, {fails, false, true}, {works, true, false}} {
+	}{
+		{fails, false, false},
+		{works, false, false},
+		{fails, false, false},
+		{fails, true, true},
+		{fails, false, true},
+		{works, true, false},
+	} {
 		if got := p.turned(t.Context(), c.probe); got != c.turned || p.failed != c.failed {
 			t.Errorf("probe %d: turned %t, failed %t", i, got, p.failed)
 		}

@@ -21,14 +21,16 @@ func (p *pod) tell(ctx context.Context) {
 	if err != nil {
 		return // the status was written
 	}
-	_, _ = p.options.Clients.CoreV1().Pods(p.spec.Namespace).Patch(ctx, p.spec.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, _ = p.options.Clients.CoreV1().Pods(p.spec.Namespace).Patch(ctx, p.spec.Name, types.StrategicMergePatchType,
+		patch, metav1.PatchOptions{}, "status")
 }
 
 func (p *pod) status() corev1.PodStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := corev1.ContainerStatus{
-		Name: p.container().Name, Image: p.container().Image, ImageID: p.container().Image, ContainerID: "process://" + p.spec.Name + "/" + strconv.Itoa(int(p.count)),
+		Name: p.container().Name, Image: p.container().Image, ImageID: p.container().Image, ContainerID: "process://" +
+			p.spec.Name + "/" + strconv.Itoa(int(p.count)),
 		Ready: p.ready, Started: &p.started, RestartCount: p.count,
 	}
 	phase := corev1.PodRunning
@@ -46,7 +48,10 @@ func (p *pod) status() corev1.PodStatus {
 	default:
 		c.State.Running = &corev1.ContainerStateRunning{StartedAt: p.since}
 	}
-	s := corev1.PodStatus{Phase: phase, StartTime: &p.since, HostIP: "127.0.0.1", ContainerStatuses: []corev1.ContainerStatus{c}}
+	s := corev1.PodStatus{
+		Phase: phase, StartTime: &p.since, HostIP: "127.0.0.1",
+		ContainerStatuses: []corev1.ContainerStatus{c},
+	}
 	if p.ip != "" {
 		shown := strings.Replace(p.ip, loopback, shownAs, 1)
 		s.PodIP, s.PodIPs = shown, []corev1.PodIP{{IP: shown}}

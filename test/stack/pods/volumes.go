@@ -150,17 +150,23 @@ func chosen(data map[string][]byte, items []corev1.KeyToPath) (map[string][]byte
 }
 
 // token requests a token that is bound to the Pod. An existing one is renewed after four fifths of its validity.
-func (p *pod) token(ctx context.Context, v *corev1.ServiceAccountTokenProjection, path string) (map[string][]byte, error) {
+func (p *pod) token(ctx context.Context, v *corev1.ServiceAccountTokenProjection, path string) (
+	map[string][]byte, error,
+) {
 	life := time.Duration(*v.ExpirationSeconds) * time.Second
 	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) < life*4/5 {
 		return nil, nil
 	}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: v.ExpirationSeconds}}
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: v.ExpirationSeconds},
+	}
 	if v.Audience != "" {
 		request.Spec.Audiences = []string{v.Audience}
 	}
 	if !p.unknown {
-		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: p.spec.Name, UID: p.spec.UID}
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{
+			Kind: "Pod", APIVersion: "v1", Name: p.spec.Name, UID: p.spec.UID,
+		}
 	}
 	accounts := p.options.Clients.CoreV1().ServiceAccounts(p.spec.Namespace)
 	answer, err := accounts.CreateToken(ctx, p.spec.Spec.ServiceAccountName, request, metav1.CreateOptions{})

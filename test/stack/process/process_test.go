@@ -124,7 +124,8 @@ func TestDyingIsReportedWithTheLog(t *testing.T) {
 	mustStart(t, p)
 	select {
 	case e := <-died:
-		if e.Name != "sh" || !strings.Contains(e.Error(), "exit status 3") || !strings.Contains(e.Tail, "  the reason") {
+		if e.Name != "sh" || !strings.Contains(e.Error(), "exit status 3") ||
+			!strings.Contains(e.Tail, "  the reason") {
 			t.Errorf("%v", e)
 		}
 	case <-time.After(10 * time.Second):
@@ -135,7 +136,8 @@ func TestDyingIsReportedWithTheLog(t *testing.T) {
 func TestDyingBeforeReadyFailsTheStart(t *testing.T) {
 	g, dir := group(t, nil)
 	var e *DiedError
-	if err := shell(g, dir, "echo bad flag; exit 1").Start(t.Context()); !errors.As(err, &e) || !strings.Contains(e.Tail, "bad flag") {
+	if err := shell(g, dir, "echo bad flag; exit 1").Start(t.Context()); !errors.As(err, &e) ||
+		!strings.Contains(e.Tail, "bad flag") {
 		t.Errorf("%v", err)
 	}
 }
@@ -160,7 +162,8 @@ func TestEndingOneThatStartsIsNoDeath(t *testing.T) {
 }
 
 func TestReapEndsOnlyWhatIsRecorded(t *testing.T) {
-	ours, foreign := exec.CommandContext(t.Context(), "sleep", "1000"), exec.CommandContext(t.Context(), "sleep", "1000")
+	ours, foreign := exec.CommandContext(t.Context(), "sleep", "1000"),
+		exec.CommandContext(t.Context(), "sleep", "1000")
 	for _, c := range []*exec.Cmd{ours, foreign} {
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := c.Start(); err != nil {

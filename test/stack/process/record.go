@@ -57,7 +57,8 @@ type InUseError struct {
 }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("process %d already runs a stack in %s: end it first (Ctrl-C in its terminal, or kill %d)", e.PID, e.Dir, e.PID)
+	return fmt.Sprintf("process %d already runs a stack in %s: end it first (Ctrl-C in its terminal, or kill %d)",
+		e.PID, e.Dir, e.PID)
 }
 
 // Reap ends what a killed owner left running in dir, and returns the number of those processes. It ends only

@@ -18,13 +18,17 @@ type Keys struct {
 }
 
 // DescribeKey implements senders.KeyAPI.
-func (k Keys) DescribeKey(context.Context, *kms.DescribeKeyInput, ...func(*kms.Options)) (*kms.DescribeKeyOutput, error) {
+func (k Keys) DescribeKey(context.Context, *kms.DescribeKeyInput, ...func(*kms.Options)) (
+	*kms.DescribeKeyOutput, error,
+) {
 	arn := ARN
 	return &kms.DescribeKeyOutput{KeyMetadata: &kmstypes.KeyMetadata{Arn: &arn}}, k.Fail
 }
 
 // GetKeyPolicy implements senders.KeyAPI.
-func (k Keys) GetKeyPolicy(context.Context, *kms.GetKeyPolicyInput, ...func(*kms.Options)) (*kms.GetKeyPolicyOutput, error) {
+func (k Keys) GetKeyPolicy(context.Context, *kms.GetKeyPolicyInput, ...func(*kms.Options)) (
+	*kms.GetKeyPolicyOutput, error,
+) {
 	if k.Policy == "" {
 		k.Policy = `{"Statement":{"Effect":"Allow","Principal":{"Service":["sns.amazonaws.com","s3.amazonaws.com"]},"Action":"kms:*","Resource":"*"}}`
 	}

@@ -39,7 +39,10 @@ func admission(ctx context.Context, w *world, _ *fleet, t *table) error {
 		return err
 	}
 	plain, err := w.dryRuns(ctx, func(i int) client.Object {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("plain-%d", i)}, Data: map[string]string{"a": "b"}}
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("plain-%d", i)},
+			Data:       map[string]string{"a": "b"},
+		}
 	})
 	if err != nil {
 		return err
@@ -63,7 +66,9 @@ func (w *world) judged(ctx context.Context, namespace string, plain []time.Durat
 		make func(i int) client.Object
 	}{
 		{"a bucket", func(i int) client.Object {
-			b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bucket-%04d", i)}}
+			b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: fmt.Sprintf("bucket-%04d", i),
+			}}
 			b.Spec.ProviderRef.Name = "bench-0"
 			return b
 		}},
@@ -76,7 +81,8 @@ func (w *world) judged(ctx context.Context, namespace string, plain []time.Durat
 		}
 		tellRequest(t, kind.name, took)
 		added := measure.Percentile(took, .99) - measure.Percentile(plain, .99)
-		t.goal(kind.name+", p99 without that of a ConfigMap", added.Seconds()*1000, 10, " ms", "the schema's rules and what the API server does for a custom resource included")
+		t.goal(kind.name+", p99 without that of a ConfigMap", added.Seconds()*1000, 10, " ms",
+			"the schema's rules and what the API server does for a custom resource included")
 	}
 	return nil
 }
@@ -110,7 +116,8 @@ func (w *world) makeTeams(ctx context.Context) (teams []*v1alpha1.Team, err erro
 		team.Spec.Members = []v1alpha1.TeamMember{{Group: "oidc:bench", Role: v1alpha1.TeamDeveloper}}
 		team.Spec.Providers = []v1alpha1.TeamProvider{{Name: "bench-0"}}
 		team.Spec.Guardrails = &v1alpha1.TeamGuardrails{Guardrails: v1alpha1.Guardrails{
-			AllowedInstanceTypes: []string{"t3.*"}, AllowedDatabaseClasses: []string{"db.t4g.*"}, RequirePrivateBuckets: true, RequireIMDSv2: true,
+			AllowedInstanceTypes: []string{"t3.*"}, AllowedDatabaseClasses: []string{"db.t4g.*"},
+			RequirePrivateBuckets: true, RequireIMDSv2: true,
 		}, ForbiddenTagKeys: []string{"cost-centre"}}
 		if err := w.kube.Create(ctx, team); err != nil {
 			return nil, fmt.Errorf("make a team: %w", err)
@@ -138,7 +145,10 @@ func (w *world) makeProviders(ctx context.Context) error {
 			return fmt.Errorf("read the sample provider: %w", err)
 		}
 		p.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("bench-%d", i)}
-		p.Spec.Guardrails = &v1alpha1.Guardrails{AllowedInstanceTypes: []string{"t3.*", "m7g.large"}, RequireEncryption: true}
+		p.Spec.Guardrails = &v1alpha1.Guardrails{
+			AllowedInstanceTypes: []string{"t3.*", "m7g.large"},
+			RequireEncryption:    true,
+		}
 		if err := client.IgnoreAlreadyExists(w.kube.Create(ctx, p)); err != nil {
 			return fmt.Errorf("make a provider: %w", err)
 		}
@@ -167,9 +177,11 @@ func (w *world) policyTimes(ctx context.Context) (map[string]policyTimes, error)
 	all := map[string]policyTimes{}
 	for _, plugin := range []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"} {
 		sum := func(suffix, le string) float64 {
-			return samples.Sum("apiserver_admission_controller_admission_duration_seconds"+suffix, func(l map[string]string) bool {
-				return l["name"] == plugin && l["operation"] == "CREATE" && l["rejected"] == "false" && l["le"] == le
-			})
+			return samples.Sum("apiserver_admission_controller_admission_duration_seconds"+suffix,
+				func(l map[string]string) bool {
+					return l["name"] == plugin && l["operation"] == "CREATE" && l["rejected"] == "false" &&
+						l["le"] == le
+				})
 		}
 		all[plugin] = policyTimes{sum("_count", ""), sum("_bucket", "0.005"), sum("_sum", "")}
 	}
@@ -181,19 +193,24 @@ func tellPolicies(t *table, before, after map[string]policyTimes) {
 		was, is := before[plugin], after[plugin]
 		n := is.requests - was.requests
 		t.row(plugin+", in the API server", fmt.Sprintf("%.2f ms", 1000*(is.seconds-was.seconds)/n),
-			fmt.Sprintf("mean of %.0f, those of the ConfigMaps included; %.2f %% within 5 ms", n, 100*(is.quick-was.quick)/n))
+			fmt.Sprintf("mean of %.0f, those of the ConfigMaps included; %.2f %% within 5 ms", n,
+				100*(is.quick-was.quick)/n))
 	}
 }
 
 func newDatabase(namespace string, i int) client.Object {
-	d := &v1alpha1.RDSInstance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("database-%04d", i)}}
+	d := &v1alpha1.RDSInstance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("database-%04d", i)},
+	}
 	d.Spec.ProviderRef.Name, d.Spec.Engine, d.Spec.DBInstanceClass = "bench-0", "postgres", "db.t4g.micro"
 	d.Spec.AllocatedStorage, d.Spec.MasterUsername = 20, "ledger"
 	return d
 }
 
 func newMachine(namespace string, i int) client.Object {
-	m := &v1alpha1.EC2Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("machine-%04d", i)}}
+	m := &v1alpha1.EC2Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("machine-%04d", i)},
+	}
 	m.Spec.ProviderRef.Name, m.Spec.ImageID, m.Spec.InstanceType = "bench-0", "ami-0123456789abcdef0", "t3.micro"
 	m.Spec.InstanceName = "machine"
 	return m

@@ -59,7 +59,9 @@ func fairShare(ctx context.Context, w *world, f *fleet, t *table) error {
 }
 
 // besideMany creates the other team's objects and repeats the measurement next to them.
-func (w *world) besideMany(ctx context.Context, f *fleet, all []resource, alone []time.Duration, calls *callsByTeam, t *table) error {
+func (w *world) besideMany(ctx context.Context, f *fleet, all []resource, alone []time.Duration, calls *callsByTeam,
+	t *table,
+) error {
 	began := time.Now()
 	if err := eachAtOnce(all, func(o resource) error { return w.kube.Create(ctx, o) }); err != nil {
 		return fmt.Errorf("create the other team's: %w", err)
@@ -68,7 +70,9 @@ func (w *world) besideMany(ctx context.Context, f *fleet, all []resource, alone 
 	if err != nil {
 		return err
 	}
-	t.row("beside it begins", fmt.Sprintf("%d waiting", before.queued), fmt.Sprintf("%d of the other team's were created in %.0f s, and %d are Ready by then", fairObjects, time.Since(began).Seconds(), before.ready))
+	t.row("beside it begins", fmt.Sprintf("%d waiting", before.queued),
+		fmt.Sprintf("%d of the other team's were created in %.0f s, and %d are Ready by then", fairObjects,
+			time.Since(began).Seconds(), before.ready))
 	annotations, stop := w.annotate(ctx, all)
 	began = time.Now()
 	beside, between, err := oneByOne(ctx, f, f.namespaces[0], besideFrom, calls)
@@ -81,9 +85,12 @@ func (w *world) besideMany(ctx context.Context, f *fleet, all []resource, alone 
 	if err != nil {
 		return err
 	}
-	tellTimes(t, "beside it", beside, fmt.Sprintf("the other team meanwhile: %.1f passes a second, %d annotated, %d more Ready, %d waiting at the end",
-		float64(after.passes-before.passes-fairTries)/took.Seconds(), annotations.Load(), after.ready-before.ready, after.queued))
-	t.goal("beside it, of the time alone, p99", ratio(beside, alone, .99), 2, "", fmt.Sprintf("p50 %.2f", ratio(beside, alone, .5)))
+	tellTimes(t, "beside it", beside, fmt.Sprintf("the other team meanwhile: %.1f passes a second, %d annotated, %d "+
+		"more Ready, %d waiting at the end",
+		float64(after.passes-before.passes-fairTries)/took.Seconds(), annotations.Load(), after.ready-before.ready,
+		after.queued))
+	t.goal("beside it, of the time alone, p99", ratio(beside, alone, .99), 2, "",
+		fmt.Sprintf("p50 %.2f", ratio(beside, alone, .5)))
 	slices.Sort(between)
 	t.row("the other team's AWS calls before the first of its own", fmt.Sprint(between[len(between)/2]),
 		fmt.Sprintf("p50; most %d; from the request on, which the API server answers first", between[len(between)-1]))
@@ -103,12 +110,15 @@ func eachAtOnce(all []resource, do func(resource) error) error {
 // remove deletes the other team's objects and waits until they are gone, so that they do not affect the next scenario.
 func (w *world) remove(ctx context.Context, all []resource) error {
 	w.aws.SetLatency(0)
-	if err := eachAtOnce(all, func(o resource) error { return client.IgnoreNotFound(w.kube.Delete(ctx, o)) }); err != nil {
+	if err := eachAtOnce(all, func(o resource) error {
+		return client.IgnoreNotFound(w.kube.Delete(ctx, o))
+	}); err != nil {
 		return fmt.Errorf("delete the other team's: %w", err)
 	}
 	for {
 		left := &v1alpha1.S3BucketList{}
-		if err := w.kube.List(ctx, left, client.InNamespace(all[0].GetNamespace()), client.Limit(1)); err != nil || len(left.Items) == 0 {
+		if err := w.kube.List(ctx, left, client.InNamespace(all[0].GetNamespace()), client.Limit(1)); err != nil ||
+			len(left.Items) == 0 {
 			return err
 		}
 		if err := measure.Pause(ctx, time.Second); err != nil {
@@ -134,7 +144,9 @@ func tellTimes(t *table, what string, took []time.Duration, detail string) {
 
 // oneByOne creates buckets, each once the previous one is Ready. It returns how long each took, and how many AWS calls
 // for other buckets preceded its first call.
-func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *callsByTeam) (took []time.Duration, between []int, err error) {
+func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *callsByTeam) (
+	took []time.Duration, between []int, err error,
+) {
 	for i := range fairTries {
 		o := newBucket(namespace, from+i)
 		calls.expect("-" + namespace + "-" + o.GetName() + "-") // part of the generated bucket name
@@ -193,7 +205,8 @@ func (w *world) progressOf(ctx context.Context, namespace string) (p fairProgres
 		return p, err
 	}
 	buckets := func(l map[string]string) bool { return l["controller"] == "s3bucket" }
-	p.queued, p.passes = int(samples.Sum("workqueue_depth", buckets)), int(samples.Sum("controller_runtime_reconcile_total", buckets))
+	p.queued, p.passes = int(samples.Sum("workqueue_depth", buckets)),
+		int(samples.Sum("controller_runtime_reconcile_total", buckets))
 	all := &v1alpha1.S3BucketList{}
 	if err := w.kube.List(ctx, all, client.InNamespace(namespace)); err != nil {
 		return p, fmt.Errorf("list the other team's: %w", err)

@@ -60,13 +60,17 @@ type fleet struct {
 func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (*fleet, error) {
 	f := &fleet{
 		kube: kube, namespaces: namespaces, changed: make(chan struct{}),
-		created: map[string]time.Time{}, ready: map[string]time.Time{}, gone: map[string]bool{}, last: map[string]string{},
+		created: map[string]time.Time{}, ready: map[string]time.Time{}, gone: map[string]bool{},
+		last: map[string]string{},
 	}
 	var within []client.ListOption
 	if len(namespaces) == 1 {
 		within = append(within, client.InNamespace(namespaces[0]))
 	}
-	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{}, &v1alpha1.GatewayHostnameRequestList{}} {
+	for _, list := range []client.ObjectList{
+		&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{},
+		&v1alpha1.GatewayHostnameRequestList{},
+	} {
 		w, err := watching{kube, list, within}.begin(ctx)
 		if err != nil {
 			f.stop()
@@ -191,7 +195,8 @@ func (f *fleet) allReady(ctx context.Context) error {
 	defer f.mu.Unlock()
 	for name := range f.created {
 		if _, ok := f.ready[name]; !ok {
-			return fmt.Errorf("%d of %d did not become Ready: %w; %s says %q", len(f.created)-len(f.ready), len(f.created), err, name, cmp.Or(f.last[name], "nothing yet"))
+			return fmt.Errorf("%d of %d did not become Ready: %w; %s says %q", len(f.created)-len(f.ready),
+				len(f.created), err, name, cmp.Or(f.last[name], "nothing yet"))
 		}
 	}
 	return err
@@ -199,7 +204,10 @@ func (f *fleet) allReady(ctx context.Context) error {
 
 // clear deletes everything and waits until all of it is gone.
 func (f *fleet) clear(ctx context.Context) error {
-	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}} {
+	for _, o := range []client.Object{
+		&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{},
+		&v1alpha1.GatewayHostnameRequest{},
+	} {
 		for _, namespace := range f.namespaces {
 			if err := f.deleteAll(ctx, o, namespace); err != nil {
 				return fmt.Errorf("delete all: %w", err)

@@ -49,7 +49,8 @@ func (w *world) domain(ctx context.Context, f *fleet) (func(namespace string, i 
 }
 
 // simulatorsShare is the part of a duration that the simulator causes, not the operator.
-const simulatorsShare = "the simulator takes 0.2 s to name the validation record, 0.3 s to issue, 0.3 s for each DNS change"
+const simulatorsShare = "the simulator takes 0.2 s to name the validation record, 0.3 s to issue, 0.3 s for each " +
+	"DNS change"
 
 // oneHostname creates hostnames one at a time, each once everything is at rest. The first also creates the load
 // balancer.
@@ -74,7 +75,8 @@ func oneHostname(ctx context.Context, w *world, f *fleet, t *table) error {
 			return err
 		}
 		if i == 0 {
-			t.row("the first: made → Ready", fmt.Sprintf("%.2f s", took[0].Seconds()), callsText(w.countsSince(later), 1))
+			t.row("the first: made → Ready", fmt.Sprintf("%.2f s", took[0].Seconds()),
+				callsText(w.countsSince(later), 1))
 			later = w.stack.Proxy.Mark()
 		}
 	}
@@ -97,7 +99,8 @@ func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 		w.tellTraffic(t, from, 0)
 		return err
 	}
-	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%s; %s", spread(f), simulatorsShare))
+	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()),
+		fmt.Sprintf("%s; %s", spread(f), simulatorsShare))
 	t.calls("AWS calls for each", b.calls, n, 0)
 	w.tellTraffic(t, from, f.took())
 	b.tell(t, n, 0)
@@ -191,9 +194,11 @@ func (w *world) relook(ctx context.Context, all []resource, t *table) error {
 	if err != nil {
 		return err
 	}
-	t.row("restart: all looked at after", fmt.Sprintf("%.1f s", took.Seconds()), callsText(w.countsSince(from), len(all))+" calls for each")
+	t.row("restart: all looked at after", fmt.Sprintf("%.1f s", took.Seconds()),
+		callsText(w.countsSince(from), len(all))+" calls for each")
 	written := after.since(writes)
-	t.row("Kubernetes writes of the restart", fmt.Sprint(written.total()), written.text(1)+" (an event tells who leads)")
+	t.row("Kubernetes writes of the restart", fmt.Sprint(written.total()), written.text(1)+
+		" (an event tells who leads)")
 	return nil
 }
 
@@ -255,7 +260,8 @@ func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
 		}
 	}
 	counts := countsOf(calls)
-	t.row("requests to Route 53", fmt.Sprint(len(times)), fmt.Sprintf("%d of them change batches", counts["route53 ChangeResourceRecordSets"].Calls))
+	t.row("requests to Route 53", fmt.Sprint(len(times)),
+		fmt.Sprintf("%d of them change batches", counts["route53 ChangeResourceRecordSets"].Calls))
 	t.goal("in the busiest second", float64(measure.Busiest(times)), 5, "", "")
 	t.row("throttled answers", fmt.Sprint(throttled), "")
 	if took == 0 {
@@ -264,5 +270,6 @@ func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
 	rates := cloud.DefaultRates()
 	dns, certificates := float64(len(times))/rates["Route 53"], float64(counts.Of("acm").Total())/rates["ACM"]
 	t.row("of the least that the rates allow", fmt.Sprintf("%.2f times", took.Seconds()/max(dns, certificates)),
-		fmt.Sprintf("Route 53 %d / %g = %.0f s, ACM %d / %g = %.0f s", len(times), rates["Route 53"], dns, counts.Of("acm").Total(), rates["ACM"], certificates))
+		fmt.Sprintf("Route 53 %d / %g = %.0f s, ACM %d / %g = %.0f s", len(times), rates["Route 53"], dns,
+			counts.Of("acm").Total(), rates["ACM"], certificates))
 }

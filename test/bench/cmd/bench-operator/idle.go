@@ -144,12 +144,15 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 	hours := took.Hours() * faster
 	// Half of them are buckets, each of whose audits takes two calls.
 	t.goal("AWS calls for each resource-hour", float64(seen.Total())/float64(n)/hours, 1.8, "",
-		fmt.Sprintf("%d calls / %d resources / %.2f h, which are %.1f s × %d", seen.Total(), n, hours, took.Seconds(), faster))
+		fmt.Sprintf("%d calls / %d resources / %.2f h, which are %.1f s × %d", seen.Total(), n, hours, took.Seconds(),
+			faster))
 	t.row("of these", "", callsTextIn(seen, hours))
 	t.goal("AWS writes", float64(seen.Writes()), 0, "", "")
-	t.goal("Kubernetes writes", float64(written.total()), 0, "", written.text(1)+" (without the renewals of the leader's Lease)")
+	t.goal("Kubernetes writes", float64(written.total()), 0, "", written.text(1)+
+		" (without the renewals of the leader's Lease)")
 	if now.Known {
-		t.row("operator's CPU", fmt.Sprintf("%.1f ms", (now.Busy-busy.Busy).Seconds()*1000/float64(n)/hours), "for each resource-hour")
+		t.row("operator's CPU", fmt.Sprintf("%.1f ms", (now.Busy-busy.Busy).Seconds()*1000/float64(n)/hours),
+			"for each resource-hour")
 		t.row("operator's peak resident memory", fmt.Sprintf("%.4g MB", now.Peak), "after a restart")
 	}
 	return nil

@@ -21,7 +21,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("bench-operator", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository")
 	only := flags.String("scenarios", strings.Join(names(), ","), "which `scenarios` to run, separated by commas")
-	more := flags.String("operator-flags", "", "more `flags` for the operator, separated by spaces; the goals are for none")
+	more := flags.String("operator-flags", "", "more `flags` for the operator, separated by spaces; the goals are "+
+		"for none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

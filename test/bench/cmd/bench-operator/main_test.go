@@ -27,7 +27,9 @@ func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 		{"PATCH", "gateway.networking.k8s.io", "gateways", false},
 		{"APPLY", "gateway.networking.k8s.io", "listenersets", true},
 	} {
-		if got := ofOperator(map[string]string{"verb": x.verb, "group": x.group, "resource": x.resource}); got != x.counts {
+		if got := ofOperator(map[string]string{
+			"verb": x.verb, "group": x.group, "resource": x.resource,
+		}); got != x.counts {
 			t.Errorf("%+v: got %v", x, got)
 		}
 	}
@@ -40,7 +42,10 @@ func TestATableTellsGoalsMissed(t *testing.T) {
 	all.goal("memory", 50, 100, " MB", "")
 	all.calls("calls", fakeaws.Counts{"s3 CreateBucket": {Calls: 4, Errors: 2}}, 2, 0)
 	all.print(&b, "title")
-	for _, want := range []string{"goal 2 s: 2.00 of it, goal missed\n", "goal 100 MB: 0.50 of it\n", "s3 CreateBucket 2.00 (1.00 refused)"} {
+	for _, want := range []string{
+		"goal 2 s: 2.00 of it, goal missed\n", "goal 100 MB: 0.50 of it\n",
+		"s3 CreateBucket 2.00 (1.00 refused)",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in:\n%s", want, b.String())
 		}

@@ -68,13 +68,15 @@ var made = []string{"domainclaims", "poolgateways"}
 
 func ofOperator(l map[string]string) bool {
 	verb, resource := l["verb"], l["resource"]
-	if verb == "APPLY" || (verb == "POST" && slices.Contains(made, resource)) || (verb == "PUT" && resource == "configmaps") {
+	if verb == "APPLY" || (verb == "POST" && slices.Contains(made, resource)) ||
+		(verb == "PUT" && resource == "configmaps") {
 		return true
 	}
 	if l["group"] == "portico.dev" {
 		return slices.Contains([]string{"PATCH", "PUT", "APPLY"}, verb)
 	}
-	return slices.Contains([]string{"PATCH", "PUT", "APPLY", "POST"}, verb) && (resource == "secrets" || resource == "events")
+	return slices.Contains([]string{"PATCH", "PUT", "APPLY", "POST"}, verb) &&
+		(resource == "secrets" || resource == "events")
 }
 
 // text formats the counts by name, each divided by n.

@@ -41,7 +41,8 @@ var scenarios = []scenario{
 	},
 	{name: "fair", title: "One bucket after the other beside another team's 10,000 and its annotation loop, 30 ms added to each AWS call", limit: 8 * time.Minute, run: fairShare, untold: true},
 	{
-		name: "fair-rate", title: "The same at 20 calls a second to S3, which the other team alone would use up", limit: 8 * time.Minute, run: fairShare, untold: true,
+		name: "fair-rate", title: "The same at 20 calls a second to S3, which the other team alone would use up",
+		limit: 8 * time.Minute, run: fairShare, untold: true,
 		flags: []string{"--aws-rate=S3=20"},
 	},
 	{name: "admission", title: "What admission policies add to a dry run, 500 of each: 200 Teams and 20 providers with guardrails", limit: 8 * time.Minute, run: admission, untold: true},
@@ -49,7 +50,10 @@ var scenarios = []scenario{
 	{name: "webapps", title: "500 web apps of one Pod at once", limit: 10 * time.Minute, run: webApps, untold: true},
 	{name: "rest", title: "1,000 at rest: 500 buckets and 500 queues, the operator's clocks 120 times as fast", limit: 8 * time.Minute, run: atRest, untold: true},
 	{name: "hostname", title: "One hostname after the other on an idle system; 10 of them", limit: 5 * time.Minute, run: oneHostname, simulated: true, untold: true},
-	{name: "hostnames", title: "200 hostnames of 10 teams at once in one zone, Route 53 taking 5 requests a second", limit: 15 * time.Minute, run: manyHostnames, namespaces: 10, simulated: true, untold: true},
+	{
+		name: "hostnames", title: "200 hostnames of 10 teams at once in one zone, Route 53 taking 5 requests a second",
+		limit: 15 * time.Minute, run: manyHostnames, namespaces: 10, simulated: true, untold: true,
+	},
 }
 
 // measure runs one scenario, prints its results, then cleans up and reports that, too.
@@ -104,7 +108,8 @@ func (w *world) cleared(ctx context.Context, f *fleet, t *table) error {
 	if err := w.calm(ctx); err != nil {
 		return err
 	}
-	t.row("all deleted after", fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.0f a second", float64(n)/took.Seconds()))
+	t.row("all deleted after", fmt.Sprintf("%.2f s", took.Seconds()),
+		fmt.Sprintf("%.0f a second", float64(n)/took.Seconds()))
 	t.calls("AWS calls for each deletion", w.counts().Since(before), n, 3)
 	for _, namespace := range f.namespaces {
 		if err := w.collected(ctx, namespace); err != nil {
@@ -270,5 +275,6 @@ func mixed(f *fleet, ofEach int) []resource {
 
 func spread(f *fleet) string {
 	waits := f.waits()
-	return fmt.Sprintf("each p50 %.2f s, p99 %.2f s", measure.Percentile(waits, 0.5).Seconds(), measure.Percentile(waits, 0.99).Seconds())
+	return fmt.Sprintf("each p50 %.2f s, p99 %.2f s", measure.Percentile(waits, 0.5).Seconds(),
+		measure.Percentile(waits, 0.99).Seconds())
 }

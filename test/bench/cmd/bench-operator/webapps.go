@@ -35,9 +35,13 @@ func (w *world) effort(ctx context.Context) (effort, error) {
 		return effort{}, err
 	}
 	e := effort{requests: map[string]float64{}}
-	e.passes = all.Sum("controller_runtime_reconcile_total", func(l map[string]string) bool { return l["controller"] == "webapp" })
+	e.passes = all.Sum("controller_runtime_reconcile_total", func(l map[string]string) bool {
+		return l["controller"] == "webapp"
+	})
 	for _, m := range methods {
-		e.requests[m] = all.Sum("rest_client_requests_total", func(l map[string]string) bool { return l["method"] == m })
+		e.requests[m] = all.Sum("rest_client_requests_total", func(l map[string]string) bool {
+			return l["method"] == m
+		})
 	}
 	return e, nil
 }
@@ -90,14 +94,16 @@ func webApp(ctx context.Context, w *world, f *fleet, t *table) error {
 			return err
 		}
 		t.row(stages[i].name+" → Ready", fmt.Sprintf("%.2f s", measure.Percentile(stages[i].took, 0.5).Seconds()),
-			fmt.Sprintf("p50; slowest %.2f s; %s for each", slices.Max(stages[i].took).Seconds(), after.text(before, n)))
+			fmt.Sprintf("p50; slowest %.2f s; %s for each", slices.Max(stages[i].took).Seconds(),
+				after.text(before, n)))
 	}
 	return nil
 }
 
 // reimage changes the image and waits until the app is Ready with it.
 func (w *world) reimage(ctx context.Context, app resource) error {
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"registry.example.com/shop:2.0.0"}}`))
+	patch := client.RawPatch("application/merge-patch+json",
+		[]byte(`{"spec":{"image":"registry.example.com/shop:2.0.0"}}`))
 	if err := w.kube.Patch(ctx, app, patch); err != nil {
 		return err
 	}
@@ -128,7 +134,8 @@ func webApps(ctx context.Context, w *world, f *fleet, t *table) error {
 	if err != nil {
 		return err
 	}
-	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%.0f a second; %s", n/f.took().Seconds(), spread(f)))
+	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()),
+		fmt.Sprintf("%.0f a second; %s", n/f.took().Seconds(), spread(f)))
 	t.row("operator's work for each", after.text(before, n), "")
 	b.tell(t, n, 0)
 	if b.peak.Known {

@@ -95,7 +95,10 @@ func (w *world) makeNamespaces(ctx context.Context, name string, n int) ([]strin
 	}
 	for _, one := range all {
 		err := w.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: one, Labels: map[string]string{"portico.dev/aws": "allowed", "portico.dev/team": one, "portico.dev/confirm-deletion": "optional"},
+			Name: one, Labels: map[string]string{
+				"portico.dev/aws": "allowed", "portico.dev/team": one,
+				"portico.dev/confirm-deletion": "optional",
+			},
 		}})
 		if err != nil {
 			return nil, fmt.Errorf("make a namespace: %w", err)

@@ -155,7 +155,8 @@ func (v *views) look(ctx context.Context, w *world, p page, who people, r *rand.
 	path, user := p.path(r)
 	v.n++
 	v.mu.Unlock()
-	got, err := w.portal.get(ctx, path, who.cookie(user), map[string]string{"Accept-Encoding": "gzip", "Accept": "text/html"})
+	got, err := w.portal.get(ctx, path, who.cookie(user),
+		map[string]string{"Accept-Encoding": "gzip", "Accept": "text/html"})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

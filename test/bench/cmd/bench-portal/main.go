@@ -43,7 +43,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("bench-portal", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository")
 	quick := flags.Bool("small", false, "a tenth of everything; the budgets are for all of it")
-	profiles := flags.String("profiles", "", "`folder` for profiles of the portal's CPU time and memory under load; empty for none")
+	profiles := flags.String("profiles", "", "`folder` for profiles of the portal's CPU time and memory under load; "+
+		"empty for none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -16,7 +16,8 @@ func TestATableTellsBudgetsMissed(t *testing.T) {
 	all.times("list", []time.Duration{time.Second, 2 * time.Second}, time.Second, "")
 	all.print(&b)
 	for _, want := range []string{
-		"| memory | 150 MB | 300 MB: holds, 0.50 of it |", "| LISTs | 0 | 0: holds |", "| more LISTs | 0.5 | 0: **missed** |",
+		"| memory | 150 MB | 300 MB: holds, 0.50 of it |", "| LISTs | 0 | 0: holds |",
+		"| more LISTs | 0.5 | 0: **missed** |",
 		"| list, p95 | 2e+03 ms | 1000 ms: **missed** | p50 1e+03 ms, p99 2e+03 ms, 2 in all |",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -18,7 +18,8 @@ import (
 // measure runs all measurements and fills the table.
 func (w *world) measure(ctx context.Context, profiles string, t *table) error {
 	full := w.portal.usage()
-	t.row("start until ready", fmt.Sprintf("%.3g s", w.portal.filled.Seconds()), fmt.Sprintf("%.0f MB resident at most by then", full.Peak))
+	t.row("start until ready", fmt.Sprintf("%.3g s", w.portal.filled.Seconds()),
+		fmt.Sprintf("%.0f MB resident at most by then", full.Peak))
 	who, err := w.signInAll(ctx)
 	if err != nil {
 		return err
@@ -34,7 +35,8 @@ func (w *world) measure(ctx context.Context, profiles string, t *table) error {
 		if err != nil {
 			return err
 		}
-		t.row(p.name+": views a second and core", fmt.Sprintf("%.0f", n), "of the portal's CPU time, four people at a time, without streams")
+		t.row(p.name+": views a second and core", fmt.Sprintf("%.0f", n), "of the portal's CPU time, four people at "+
+			"a time, without streams")
 	}
 	t.budget("peak resident memory", w.portal.usage().Peak, 300, " MB", "of the portal, after all of this")
 	return nil
@@ -86,14 +88,20 @@ func (w *world) tell(t *table, before, after counts, shown *views, writes int, s
 	}
 	t.budget("views that were refused", float64(shown.refused), 0, "", shown.why)
 	overtaken, lost := seen.unseen()
-	t.times("change to browser", seen.took, time.Second, fmt.Sprintf("from sending the write; %d writes, %d of them overtaken by the next to the same object", writes, overtaken))
+	t.times("change to browser", seen.took, time.Second,
+		fmt.Sprintf("from sending the write; %d writes, %d of them overtaken by the next to the same object", writes,
+			overtaken))
 	t.budget("writes that no page showed, nor a later one to the same object", float64(lost), 0, "", "")
-	t.row("streams that ended by themselves", fmt.Sprint(seen.ends.Load()), fmt.Sprintf("of %d; %.0f kB a second to all", seen.open.Load(),
-		float64(seen.bytes.Load())/1000/w.size.look.Seconds()))
+	t.row("streams that ended by themselves", fmt.Sprint(seen.ends.Load()),
+		fmt.Sprintf("of %d; %.0f kB a second to all", seen.open.Load(),
+			float64(seen.bytes.Load())/1000/w.size.look.Seconds()))
 	per := func(n float64) float64 { return n / float64(shown.n) }
-	t.budget("LISTs to the API server a page view", per(after.lists-before.lists), 0, "", fmt.Sprintf("%d views, streams open", shown.n))
-	t.row("access reviews a page view", fmt.Sprintf("%.1f", per(after.reviews-before.reviews)), "those of the streams included")
-	t.row("portal's CPU under this load", fmt.Sprintf("%.2f cores", (after.usage.Busy-before.usage.Busy).Seconds()/w.size.look.Seconds()),
+	t.budget("LISTs to the API server a page view", per(after.lists-before.lists), 0, "",
+		fmt.Sprintf("%d views, streams open", shown.n))
+	t.row("access reviews a page view", fmt.Sprintf("%.1f", per(after.reviews-before.reviews)),
+		"those of the streams included")
+	t.row("portal's CPU under this load",
+		fmt.Sprintf("%.2f cores", (after.usage.Busy-before.usage.Busy).Seconds()/w.size.look.Seconds()),
 		"the API server, etcd and the benchmark share the machine")
 }
 
@@ -104,7 +112,10 @@ type counts struct {
 }
 
 // alsoRead are the resources that the portal reads in addition to Portico's own.
-var alsoRead = []string{"clusterrolebindings", "configmaps", "events", "namespaces", "pods", "resourcequotas", "rolebindings", "secrets"}
+var alsoRead = []string{
+	"clusterrolebindings", "configmaps", "events", "namespaces", "pods", "resourcequotas",
+	"rolebindings", "secrets",
+}
 
 // count reads from the API server's metrics the portal's LISTs and access reviews.
 func (w *world) count(ctx context.Context) (counts, error) {
@@ -133,7 +144,8 @@ var assets = regexp.MustCompile(`(?:href|src)="(/assets/[^"]+\.(?:css|js))"`)
 // weigh reports the size of the first page with its assets, as loaded by a browser without a cache.
 func (w *world) weigh(ctx context.Context, who people, t *table) error {
 	size := func(path, encoding string) (int, answer, error) {
-		a, err := w.portal.get(ctx, path, who.teams[0], map[string]string{"Accept-Encoding": encoding, "Accept": "text/html"})
+		a, err := w.portal.get(ctx, path, who.teams[0],
+			map[string]string{"Accept-Encoding": encoding, "Accept": "text/html"})
 		return len(a.body), a, err
 	}
 	plain, page, err := size("/teams/"+team(0), "identity")
@@ -158,7 +170,8 @@ func (w *world) weigh(ctx context.Context, who people, t *table) error {
 	}
 	kB := func(n int) float64 { return float64(n) / 1000 }
 	t.row("list, HTML alone", fmt.Sprintf("%.3g kB", kB(packed)), fmt.Sprintf("%.3g kB before compression", kB(plain)))
-	t.budget("JS and CSS, gzip", kB(sumPacked), 40, " kB", fmt.Sprintf("%d files, %.3g kB before compression", len(names), kB(sum)))
+	t.budget("JS and CSS, gzip", kB(sumPacked), 40, " kB",
+		fmt.Sprintf("%d files, %.3g kB before compression", len(names), kB(sum)))
 	t.budget("first page, with all that it loads", kB(packed+sumPacked), 100, " kB", "")
 	return nil
 }
@@ -166,14 +179,17 @@ func (w *world) weigh(ctx context.Context, who people, t *table) error {
 // profile writes a CPU profile taken during the load, and then a heap profile.
 func (w *world) profile(ctx context.Context, folder string) error {
 	seconds := int(w.size.look.Seconds()) / 2
-	if err := w.portal.profile(ctx, "profile", fmt.Sprintf("?seconds=%d", seconds), filepath.Join(folder, "portal-cpu.pprof")); err != nil {
+	if err := w.portal.profile(ctx, "profile", fmt.Sprintf("?seconds=%d", seconds),
+		filepath.Join(folder, "portal-cpu.pprof")); err != nil {
 		return err
 	}
 	return w.portal.profile(ctx, "heap", "", filepath.Join(folder, "portal-heap.pprof"))
 }
 
 // profiledFlood floods the portal; if folder is set, it also writes a CPU profile of the flood there.
-func (w *world) profiledFlood(ctx context.Context, p page, who people, folder string, number int) (perCore float64, err error) {
+func (w *world) profiledFlood(ctx context.Context, p page, who people, folder string, number int) (
+	perCore float64, err error,
+) {
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { perCore, err = w.flood(inner, p, who); return err })
 	if folder != "" {

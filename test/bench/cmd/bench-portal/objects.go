@@ -54,7 +54,10 @@ func newObject(namespace string, i int) object {
 func (w *world) writeStatus(ctx context.Context, o object, token string) error {
 	now := metav1.Now()
 	condition := func(kind, status, reason, message string) metav1.Condition {
-		return metav1.Condition{Type: kind, Status: metav1.ConditionStatus(status), Reason: reason, Message: message, LastTransitionTime: now, ObservedGeneration: 1}
+		return metav1.Condition{
+			Type: kind, Status: metav1.ConditionStatus(status), Reason: reason, Message: message,
+			LastTransitionTime: now, ObservedGeneration: 1,
+		}
 	}
 	ready := condition(v1alpha1.ConditionReady, "True", "InSync", "everything is as described")
 	switch {
@@ -63,10 +66,14 @@ func (w *world) writeStatus(ctx context.Context, o object, token string) error {
 	case o.i < failing+underWay:
 		ready = condition(v1alpha1.ConditionReady, "Unknown", "Creating", "waiting for the provider, seen as "+token)
 	}
-	status := v1alpha1.CommonStatus{ObservedGeneration: 1, Ready: ready.Status == metav1.ConditionTrue, Conditions: []metav1.Condition{
-		ready, condition("Planned", "True", "Planned", "the last plan had nothing to change in what was asked for"),
-		condition("Observed", "True", "Observed", "what there is was compared with what was asked for a moment ago"),
-	}}
+	status := v1alpha1.CommonStatus{
+		ObservedGeneration: 1, Ready: ready.Status == metav1.ConditionTrue,
+		Conditions: []metav1.Condition{
+			ready, condition("Planned", "True", "Planned", "the last plan had nothing to change in what was asked for"),
+			condition("Observed", "True", "Observed", "what there is was compared with what was asked for a "+
+				"moment ago"),
+		},
+	}
 	if status.Ready {
 		first := metav1.NewTime(now.Add(time.Duration(o.i) * time.Second))
 		status.FirstReadyTime = &first
@@ -87,7 +94,9 @@ func (o object) event() *corev1.Event {
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), GenerateName: o.GetName() + "-"},
 		InvolvedObject: corev1.ObjectReference{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: map[string]string{"s3buckets": "S3Bucket", "sqsqueues": "SQSQueue", "webapps": "WebApp"}[o.plural],
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: map[string]string{
+				"s3buckets": "S3Bucket", "sqsqueues": "SQSQueue", "webapps": "WebApp",
+			}[o.plural],
 			Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(),
 		},
 		Reason: "Created", Message: "what was asked for has been created", Type: corev1.EventTypeNormal,

@@ -54,8 +54,10 @@ func (w *world) startPortal(ctx context.Context) error {
 	p.Process, err = w.stack.Run(ctx, process.Spec{
 		Name: "portal", Path: binary,
 		Args: []string{
-			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", listen, "--metrics-listen", metrics, "--profiling",
-			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient, "--oidc-username-claim", "preferred_username",
+			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", listen, "--metrics-listen", metrics,
+			"--profiling",
+			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id",
+			stack.PortalClient, "--oidc-username-claim", "preferred_username",
 			"--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience, "--shutdown-delay-duration", "0s",
 			"--api-rate", "0", // a few users send the requests of many
 		},

@@ -49,7 +49,8 @@ func (t *table) times(what string, all []time.Duration, most time.Duration, deta
 
 func (t *table) print(out io.Writer) {
 	s := t.size
-	_, _ = fmt.Fprintf(out, "\n%s; %d objects in %d namespaces, %d streams, %d writes and %d views a second\n\n", t.machine,
+	_, _ = fmt.Fprintf(out, "\n%s; %d objects in %d namespaces, %d streams, %d writes and %d views a second\n\n",
+		t.machine,
 		s.namespaces*s.objects, s.namespaces, s.streams(), writesASecond, viewsASecond)
 	_, _ = fmt.Fprint(out, "| What | Measured | Budget | |\n|---|---|---|---|\n")
 	for _, row := range t.rows {

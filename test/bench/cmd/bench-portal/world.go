@@ -44,7 +44,8 @@ func begin(ctx context.Context, root string, s size, progress io.Writer) (w *wor
 		}
 	}()
 	w.issuer = oidctest.New(issuing{w})
-	if w.stack, err = stack.Start(ctx, stack.Options{Root: root, Parts: stack.ControlPlane, Progress: progress}); err != nil {
+	if w.stack, err = stack.Start(
+		ctx, stack.Options{Root: root, Parts: stack.ControlPlane, Progress: progress}); err != nil {
 		return w, err
 	}
 	if err := w.connect(); err != nil {
@@ -93,7 +94,8 @@ func (w *world) end() error {
 
 // fill creates the teams and their objects, in the state in which the operator leaves them.
 func (w *world) fill(ctx context.Context) error {
-	_, _ = fmt.Fprintf(w.progress, "%d objects in %d namespaces are being made\n", w.size.namespaces*w.size.objects, w.size.namespaces)
+	_, _ = fmt.Fprintf(w.progress, "%d objects in %d namespaces are being made\n", w.size.namespaces*w.size.objects,
+		w.size.namespaces)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(creators)
 	for n := range w.size.namespaces {
@@ -112,7 +114,10 @@ func team(n int) string { return fmt.Sprintf("team-%03d", n) }
 
 func (w *world) makeTeam(ctx context.Context, n int) error {
 	name := team(n)
-	err := w.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"portico.dev/team": name}}})
+	err := w.kube.Create(ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"portico.dev/team": name},
+		}})
 	if err != nil {
 		return err
 	}

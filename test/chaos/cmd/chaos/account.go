@@ -57,8 +57,10 @@ type account struct {
 func newAccount(cfg aws.Config, zone string) *account {
 	return &account{
 		s3:  s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
-		sqs: sqs.NewFromConfig(cfg), sns: sns.NewFromConfig(cfg), rds: rds.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg),
-		dns: route53.NewFromConfig(cfg), acm: acm.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), zone: zone,
+		sqs: sqs.NewFromConfig(cfg), sns: sns.NewFromConfig(cfg), rds: rds.NewFromConfig(cfg),
+		ec2: ec2.NewFromConfig(cfg),
+		dns: route53.NewFromConfig(cfg), acm: acm.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
+		eks: eks.NewFromConfig(cfg), zone: zone,
 	}
 }
 

@@ -39,8 +39,10 @@ func (a databases) list(ctx context.Context) (all []resource, err error) {
 
 func (a databases) make(ctx context.Context, name string, tags map[string]string) error {
 	_, err := a.rds.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: &name, Engine: aws.String("postgres"), DBInstanceClass: aws.String("db.t4g.micro"), AllocatedStorage: aws.Int32(20),
-		MasterUsername: aws.String("owner"), MasterUserPassword: aws.String("not-for-anybody"), Tags: databaseTags(tags),
+		DBInstanceIdentifier: &name, Engine: aws.String("postgres"), DBInstanceClass: aws.String("db.t4g.micro"),
+		AllocatedStorage: aws.Int32(20),
+		MasterUsername:   aws.String("owner"), MasterUserPassword: aws.String("not-for-anybody"),
+		Tags: databaseTags(tags),
 	})
 	return err
 }
@@ -52,23 +54,27 @@ func (a databases) tag(ctx context.Context, id string, tags map[string]string) e
 }
 
 func (a databases) drift(ctx context.Context, lot *rand.Rand, id string) error {
-	_, err := a.rds.ModifyDBInstance(ctx, &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &id, BackupRetentionPeriod: aws.Int32(1 + lot.Int32N(9))})
+	_, err := a.rds.ModifyDBInstance(
+		ctx, &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &id, BackupRetentionPeriod: aws.Int32(1 + lot.Int32N(9))})
 	return err
 }
 
 func (a databases) destroy(ctx context.Context, id string) error {
-	_, err := a.rds.DeleteDBInstance(ctx, &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &id, SkipFinalSnapshot: aws.Bool(true)})
+	_, err := a.rds.DeleteDBInstance(
+		ctx, &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &id, SkipFinalSnapshot: aws.Bool(true)})
 	return err
 }
 
 func database(db *rdstypes.DBInstance) resource {
 	tags := cloud.TagMap(db.TagList, func(t rdstypes.Tag) (key, value *string) { return t.Key, t.Value })
 	lasting := []any{
-		db.Engine, db.DBInstanceClass, db.AllocatedStorage, db.BackupRetentionPeriod, db.DeletionProtection, db.PubliclyAccessible,
+		db.Engine, db.DBInstanceClass, db.AllocatedStorage, db.BackupRetentionPeriod, db.DeletionProtection,
+		db.PubliclyAccessible,
 		db.MasterUsername, db.DBInstanceStatus, db.MaxAllocatedStorage, tags,
 	}
 	return resource{id: *db.DBInstanceIdentifier, tags: tags, config: text(lasting), fields: map[string]string{
-		"backupRetentionPeriod": strconv.Itoa(int(aws.ToInt32(db.BackupRetentionPeriod))), "engine": aws.ToString(db.Engine),
+		"backupRetentionPeriod": strconv.Itoa(int(aws.ToInt32(db.BackupRetentionPeriod))),
+		"engine":                aws.ToString(db.Engine),
 	}}
 }
 
@@ -99,7 +105,9 @@ func (a machines) tag(ctx context.Context, id string, tags map[string]string) er
 }
 
 func (a machines) drift(ctx context.Context, lot *rand.Rand, id string) error {
-	_, err := a.ec2.ModifyInstanceMetadataOptions(ctx, &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &id, HttpPutResponseHopLimit: aws.Int32(1 + lot.Int32N(9))})
+	_, err := a.ec2.ModifyInstanceMetadataOptions(ctx, &ec2.ModifyInstanceMetadataOptionsInput{
+		InstanceId: &id, HttpPutResponseHopLimit: aws.Int32(1 + lot.Int32N(9)),
+	})
 	return err
 }
 
@@ -115,7 +123,8 @@ func machineTags(tags map[string]string) []ec2types.Tag {
 func machine(i *ec2types.Instance) resource {
 	tags := cloud.TagMap(i.Tags, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value })
 	return resource{
-		id: *i.InstanceId, tags: tags, config: text([]any{i.InstanceType, i.State.Name, i.MetadataOptions, i.ImageId, tags}),
+		id: *i.InstanceId, tags: tags,
+		config: text([]any{i.InstanceType, i.State.Name, i.MetadataOptions, i.ImageId, tags}),
 		fields: map[string]string{"instanceType": string(i.InstanceType)},
 	}
 }
@@ -124,8 +133,11 @@ func (a machines) make(ctx context.Context, name string, tags map[string]string)
 	tags = maps.Clone(tags)
 	tags["Name"] = name
 	_, err := a.ec2.RunInstances(ctx, &ec2.RunInstancesInput{
-		ImageId: aws.String(image), InstanceType: ec2types.InstanceTypeT3Micro, MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeInstance, Tags: machineTags(tags)}},
+		ImageId: aws.String(image), InstanceType: ec2types.InstanceTypeT3Micro, MinCount: aws.Int32(1),
+		MaxCount: aws.Int32(1),
+		TagSpecifications: []ec2types.TagSpecification{
+			{ResourceType: ec2types.ResourceTypeInstance, Tags: machineTags(tags)},
+		},
 	})
 	return err
 }

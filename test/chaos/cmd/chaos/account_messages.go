@@ -88,7 +88,10 @@ func (a *account) queue(ctx context.Context, url string) (resource, error) {
 	if err != nil {
 		return resource{}, err
 	}
-	out, err := a.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
+	out, err := a.sqs.GetQueueAttributes(
+		ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
+			sqstypes.QueueAttributeNameAll,
+		}})
 	if err != nil {
 		return resource{}, err
 	}
@@ -138,13 +141,15 @@ func (a topics) make(ctx context.Context, name string, tags map[string]string) e
 }
 
 func (a topics) tag(ctx context.Context, id string, tags map[string]string) error {
-	_, err := a.sns.TagResource(ctx, &sns.TagResourceInput{ResourceArn: aws.String(topicARN(id)), Tags: topicTags(tags)})
+	_, err := a.sns.TagResource(
+		ctx, &sns.TagResourceInput{ResourceArn: aws.String(topicARN(id)), Tags: topicTags(tags)})
 	return err
 }
 
 func (a topics) drift(ctx context.Context, lot *rand.Rand, id string) error {
 	_, err := a.sns.SetTopicAttributes(ctx, &sns.SetTopicAttributesInput{
-		TopicArn: aws.String(topicARN(id)), AttributeName: aws.String("DisplayName"), AttributeValue: aws.String("theirs-" + strconv.Itoa(lot.IntN(100))),
+		TopicArn: aws.String(topicARN(id)), AttributeName: aws.String("DisplayName"),
+		AttributeValue: aws.String("theirs-" + strconv.Itoa(lot.IntN(100))),
 	})
 	return err
 }
@@ -164,5 +169,8 @@ func (a *account) topic(ctx context.Context, arn string) (resource, error) {
 		return resource{}, err
 	}
 	tags := cloud.TagMap(listed.Tags, func(t snstypes.Tag) (key, value *string) { return t.Key, t.Value })
-	return resource{id: lastPart(arn, ":"), tags: tags, config: text([]any{out.Attributes, tags}), fields: map[string]string{"displayName": out.Attributes["DisplayName"]}}, nil
+	return resource{
+		id: lastPart(arn, ":"), tags: tags, config: text([]any{out.Attributes, tags}),
+		fields: map[string]string{"displayName": out.Attributes["DisplayName"]},
+	}, nil
 }

@@ -22,7 +22,9 @@ type record struct {
 
 // records lists the zone's record sets, without those that every zone has.
 func (a *account) records(ctx context.Context) (all []record, err error) {
-	pages := route53.NewListResourceRecordSetsPaginator(a.dns, &route53.ListResourceRecordSetsInput{HostedZoneId: &a.zone})
+	pages := route53.NewListResourceRecordSetsPaginator(a.dns, &route53.ListResourceRecordSetsInput{
+		HostedZoneId: &a.zone,
+	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -62,10 +64,13 @@ func (a *account) certificates(ctx context.Context) (map[string]string, error) {
 const theirRecord = "theirs." + stack.Domain
 
 func (a *account) makeRecord(ctx context.Context) error {
-	_, err := a.dns.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: &a.zone, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{
-		Action: types.ChangeActionCreate, ResourceRecordSet: &types.ResourceRecordSet{
-			Name: aws.String(theirRecord), Type: types.RRTypeTxt, TTL: aws.Int64(300), ResourceRecords: []types.ResourceRecord{{Value: aws.String(`"theirs"`)}},
-		},
-	}}}})
+	_, err := a.dns.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
+		HostedZoneId: &a.zone, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{
+			Action: types.ChangeActionCreate, ResourceRecordSet: &types.ResourceRecordSet{
+				Name: aws.String(theirRecord), Type: types.RRTypeTxt, TTL: aws.Int64(300),
+				ResourceRecords: []types.ResourceRecord{{Value: aws.String(`"theirs"`)}},
+			},
+		}}},
+	})
 	return err
 }

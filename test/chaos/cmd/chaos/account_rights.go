@@ -22,18 +22,23 @@ type rights struct {
 func (a *account) rights(ctx context.Context) (all rights, err error) {
 	all = rights{map[string]string{}, map[string]string{}}
 	cluster := aws.String(stack.ClusterName)
-	pages := eks.NewListPodIdentityAssociationsPaginator(a.eks, &eks.ListPodIdentityAssociationsInput{ClusterName: cluster})
+	pages := eks.NewListPodIdentityAssociationsPaginator(a.eks, &eks.ListPodIdentityAssociationsInput{
+		ClusterName: cluster,
+	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return all, fmt.Errorf("list associations: %w", err)
 		}
 		for _, one := range page.Associations {
-			out, err := a.eks.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: cluster, AssociationId: one.AssociationId})
+			out, err := a.eks.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{
+				ClusterName: cluster, AssociationId: one.AssociationId,
+			})
 			if err != nil {
 				return all, fmt.Errorf("describe an association: %w", err)
 			}
-			all.associations[aws.ToString(one.Namespace)+"/"+aws.ToString(one.ServiceAccount)] = out.Association.Tags["portico.dev/uid"]
+			all.associations[aws.ToString(one.Namespace)+"/"+
+				aws.ToString(one.ServiceAccount)] = out.Association.Tags["portico.dev/uid"]
 		}
 	}
 	roles := iam.NewListRolesPaginator(a.iam, &iam.ListRolesInput{PathPrefix: aws.String("/portico/")})
@@ -43,7 +48,8 @@ func (a *account) rights(ctx context.Context) (all rights, err error) {
 			return all, fmt.Errorf("list roles: %w", err)
 		}
 		for _, r := range page.Roles {
-			all.roles[strings.Trim(strings.TrimPrefix(aws.ToString(r.Path), "/portico"), "/")] = aws.ToString(r.RoleName)
+			all.roles[strings.Trim(strings.TrimPrefix(aws.ToString(r.Path), "/portico"), "/")] = aws.ToString(
+				r.RoleName)
 		}
 	}
 	return all, nil

@@ -38,9 +38,10 @@ func (a buckets) list(ctx context.Context) (all []resource, err error) {
 }
 
 func (a buckets) make(ctx context.Context, name string, tags map[string]string) error {
-	_, err := a.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &types.CreateBucketConfiguration{
-		LocationConstraint: stack.Region, Tags: bucketTags(tags),
-	}})
+	_, err := a.s3.CreateBucket(
+		ctx, &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &types.CreateBucketConfiguration{
+			LocationConstraint: stack.Region, Tags: bucketTags(tags),
+		}})
 	return err
 }
 
@@ -50,7 +51,8 @@ func (a buckets) tag(ctx context.Context, id string, tags map[string]string) err
 		return err
 	}
 	maps.Copy(have, tags)
-	_, err = a.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: &id, Tagging: &types.Tagging{TagSet: bucketTags(have)}})
+	_, err = a.s3.PutBucketTagging(
+		ctx, &s3.PutBucketTaggingInput{Bucket: &id, Tagging: &types.Tagging{TagSet: bucketTags(have)}})
 	return err
 }
 
@@ -59,9 +61,12 @@ func (a buckets) drift(ctx context.Context, lot *rand.Rand, id string) error {
 		_, err := a.s3.DeletePublicAccessBlock(ctx, &s3.DeletePublicAccessBlockInput{Bucket: &id})
 		return err
 	}
-	_, err := a.s3.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: &id, VersioningConfiguration: &types.VersioningConfiguration{
-		Status: pick(lot, []types.BucketVersioningStatus{types.BucketVersioningStatusEnabled, types.BucketVersioningStatusSuspended}),
-	}})
+	_, err := a.s3.PutBucketVersioning(
+		ctx, &s3.PutBucketVersioningInput{Bucket: &id, VersioningConfiguration: &types.VersioningConfiguration{
+			Status: pick(lot, []types.BucketVersioningStatus{
+				types.BucketVersioningStatusEnabled, types.BucketVersioningStatusSuspended,
+			}),
+		}})
 	return err
 }
 
@@ -106,8 +111,10 @@ func (a *account) bucket(ctx context.Context, id string) (resource, error) {
 	if rules != nil {
 		config = append(config, rules.Rules)
 	}
-	kept := cmp.Or(versioning.Status, types.BucketVersioningStatusSuspended) // a bucket whose versioning was never enabled counts as suspended
-	return resource{id: id, tags: tags, config: text(config), fields: map[string]string{"versioning": string(kept)}}, nil
+	// a bucket whose versioning was never enabled counts as suspended
+	kept := cmp.Or(versioning.Status, types.BucketVersioningStatusSuspended)
+	return resource{id: id, tags: tags, config: text(config), fields: map[string]string{"versioning": string(kept)}},
+		nil
 }
 
 // put writes an object into a bucket.

@@ -68,7 +68,10 @@ func (w *world) actOnce(ctx context.Context, lot *rand.Rand) {
 	k := kinds[weighted(lot, len(kinds), func(i int) int { return kinds[i].weight })]
 	a := acts[weighted(lot, len(acts), func(i int) int { return acts[i].weight })]
 	place := pick(lot, places)
-	t := &target{kind: k, lot: lot, namespace: place.namespace, slot: pick(lot, k.slots), user: w.users[place.namespace]}
+	t := &target{
+		kind: k, lot: lot, namespace: place.namespace, slot: pick(lot, k.slots),
+		user: w.users[place.namespace],
+	}
 	if k.admin {
 		t.namespace, t.user = "", w.admin
 	}
@@ -112,7 +115,8 @@ func outcome(err error) string {
 		return "done"
 	case errors.Is(err, errIdle):
 		return "nothing to do"
-	case apierrors.IsInternalError(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err), apierrors.IsServiceUnavailable(err), apierrors.IsTooManyRequests(err):
+	case apierrors.IsInternalError(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err),
+		apierrors.IsServiceUnavailable(err), apierrors.IsTooManyRequests(err):
 		return "the API server was away"
 	case isAWS(err):
 		return "refused by AWS"

@@ -33,7 +33,8 @@ func setAnnotation(ctx context.Context, c client.Client, o *unstructured.Unstruc
 	if value == "" {
 		quoted = "null"
 	}
-	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+key+`":`+quoted+`}}}`)))
+	return c.Patch(ctx, o, client.RawPatch(types.MergePatchType,
+		[]byte(`{"metadata":{"annotations":{"`+key+`":`+quoted+`}}}`)))
 }
 
 // erase deletes the object, with a confirmation if that is required.
@@ -117,9 +118,12 @@ func (w *world) trial(ctx context.Context, t *target) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		w.trials++
-		ns = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%d", w.trials), Labels: map[string]string{
-			v1alpha1.LabelAWS: v1alpha1.AWSAllowed, v1alpha1.LabelConfirmDeletion: v1alpha1.ConfirmOptional,
-		}}}
+		ns = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("trial-%d", w.trials),
+			Labels: map[string]string{
+				v1alpha1.LabelAWS: v1alpha1.AWSAllowed, v1alpha1.LabelConfirmDeletion: v1alpha1.ConfirmOptional,
+			},
+		}}
 		if err := w.admin.Create(ctx, ns); err != nil {
 			return err
 		}

@@ -48,14 +48,17 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 	"DeadLetterQueueMismatch": patching(`{"deadLetterQueue":null}`), // the queue's own setting
 	// The deletion policy stopped the instance, and a new object adopted it.
 	v1alpha1.ReasonStopped: patching(`{"state":"Running"}`),
-	"SubscribedTo": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // objects that no longer name this queue
+	// objects that no longer name this queue
+	"SubscribedTo": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error {
 		err := patch(ctx, w.admin, o, `{"deletionPolicy":"Retain"}`)
 		w.ledger.deleting(k, o, false)
 		return err
 	},
-	"DeletionProtected": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // by the spec
+	// by the spec
+	"DeletionProtected": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error {
 		return patch(ctx, w.admin, o, map[string]string{
-			v1alpha1.KindEC2Instance: `{"disableApiTermination":false}`, v1alpha1.KindRDSInstance: `{"deletionProtection":false}`,
+			v1alpha1.KindEC2Instance: `{"disableApiTermination":false}`,
+			v1alpha1.KindRDSInstance: `{"deletionProtection":false}`,
 		}[k.name])
 	},
 	"TerminationProtected":      patching(`{"disableApiTermination":false}`),
@@ -97,7 +100,8 @@ func (w *world) nameOf(ctx context.Context, k kind, o *unstructured.Unstructured
 	}
 	all, err := w.services[k.name].list(ctx)
 	for _, r := range all {
-		if strings.Contains("-"+r.id, "-"+o.GetNamespace()+"-"+o.GetName()+"-") { // bucket names begin with the team's prefix
+		// bucket names begin with the team's prefix
+		if strings.Contains("-"+r.id, "-"+o.GetNamespace()+"-"+o.GetName()+"-") {
 			return r.id, nil
 		}
 	}

@@ -11,7 +11,10 @@ import (
 // another owner.
 func whole() picture {
 	queue := func(id, uid string) resource {
-		r := resource{kind: "SQSQueue", id: id, config: "{}", tags: map[string]string{"team": "a"}, fields: map[string]string{"delaySeconds": "5"}}
+		r := resource{
+			kind: "SQSQueue", id: id, config: "{}", tags: map[string]string{"team": "a"},
+			fields: map[string]string{"delaySeconds": "5"},
+		}
 		if uid != "" {
 			r.tags["portico.dev/uid"] = uid
 		}
@@ -19,7 +22,9 @@ func whole() picture {
 	}
 	owner := func(id, uid string) object {
 		return object{
-			kind: "SQSQueue", name: "n/" + id, id: id, uid: uid, tags: map[string]string{"team": "a", "portico.dev/uid": uid},
+			kind: "SQSQueue", name: "n/" + id, id: id, uid: uid, tags: map[string]string{
+				"team": "a", "portico.dev/uid": uid,
+			},
 			fields: map[string]string{"delaySeconds": "5", "visibilityTimeout": "9"},
 		}
 	}
@@ -76,8 +81,12 @@ func TestEachHarmIsFound(t *testing.T) {
 		"orphan: SQSQueue more has no marks":                                more("", "SQSQueue"),
 		"duplicate: the SQSQueue n/one owns SQSQueue one and SQSQueue more": more("1", "SQSQueue"),
 		"duplicate: SNSTopic more has the marks of the SQSQueue n/one":      more("1", "SNSTopic"),
-		"missing: the SQSQueue n/one":                                       func(p *picture) { p.resources = without(p.resources, "one") },
-		"touched: somebody else's SQSQueue theirs is gone":                  func(p *picture) { p.resources = without(p.resources, "theirs") },
+		"missing: the SQSQueue n/one": func(p *picture) {
+			p.resources = without(p.resources, "one")
+		},
+		"touched: somebody else's SQSQueue theirs is gone": func(p *picture) {
+			p.resources = without(p.resources, "theirs")
+		},
 		"touched: somebody else's SQSQueue theirs was {}, and is x": func(p *picture) {
 			p.resources = changed(p.resources, "theirs", func(r *resource) { r.config = "x" })
 		},
@@ -85,7 +94,9 @@ func TestEachHarmIsFound(t *testing.T) {
 			p.resources = changed(p.resources, "two", func(r *resource) { r.tags["team"] = "b" })
 		},
 		`has delaySeconds "7", not "5"`: func(p *picture) {
-			p.resources = changed(p.resources, "two", func(r *resource) { r.fields = map[string]string{"delaySeconds": "7"} })
+			p.resources = changed(p.resources, "two", func(r *resource) {
+				r.fields = map[string]string{"delaySeconds": "7"}
+			})
 		},
 		"missing: the association of n/r0": func(p *picture) { p.rights.associations = nil },
 		"orphan: the association of n/r0 belongs to the object 9, not 1": func(p *picture) {
@@ -101,9 +112,11 @@ func TestEachHarmIsFound(t *testing.T) {
 		"orphan: the record A b.portico.example": func(p *picture) {
 			p.records = append(slices.Clone(p.records), record{name: "b.portico.example", sort: "A"})
 		},
-		"missing: the record AAAA a.portico.example": func(p *picture) { p.records = slices.Delete(slices.Clone(p.records), 2, 3) },
-		"touched: somebody else's record":            func(p *picture) { p.records = p.records[1:] },
-		"orphan: the certificate other":              func(p *picture) { p.certificates["other"] = "a.portico.example" },
+		"missing: the record AAAA a.portico.example": func(p *picture) {
+			p.records = slices.Delete(slices.Clone(p.records), 2, 3)
+		},
+		"touched: somebody else's record": func(p *picture) { p.records = p.records[1:] },
+		"orphan: the certificate other":   func(p *picture) { p.certificates["other"] = "a.portico.example" },
 		`missing: the certificate "lost"`: func(p *picture) {
 			p.hostnames["a.portico.example"], p.certificates["lost"] = "lost", "b.example.com"
 			delete(p.certificates, "arn")

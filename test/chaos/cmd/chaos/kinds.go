@@ -46,31 +46,42 @@ const (
 
 var kinds = []kind{
 	{
-		name: "S3Bucket", weight: 6, slots: []string{"b0", "b1", "b2", offered, theirs}, id: "bucketName", named: "bucketName",
-		spec: `{` + common + `,"forceDestroy":true}`,
+		name: "S3Bucket", weight: 6, slots: []string{"b0", "b1", "b2", offered, theirs}, id: "bucketName",
+		named: "bucketName",
+		spec:  `{` + common + `,"forceDestroy":true}`,
 		edits: []string{
-			tags, noTags, policies, `{"versioning":"$(Enabled|Suspended)"}`, `{"lifecycleRules":[{"id":"old","expirationDays":$(1..900)}]}`, `{"lifecycleRules":null}`,
+			tags, noTags, policies, `{"versioning":"$(Enabled|Suspended)"}`,
+			`{"lifecycleRules":[{"id":"old","expirationDays":$(1..900)}]}`, `{"lifecycleRules":null}`,
 			`{"corsRules":[{"allowedOrigins":["https://a.example"],"allowedMethods":["GET"],"maxAgeSeconds":$(1..900)}]}`, `{"corsRules":null}`,
-			`{"publicAccessBlock":{"blockPublicAcls":$(true|false)}}`, `{"publicAccessBlock":null}`, `{"encryption":{"algorithm":"AES256"}}`,
-			`{"requireTLS":$(true|false)}`, `{"requireTLS":null}`, `{"notifications":[{"queueRef":{"name":"$(q0|q1)"},"events":["s3:ObjectCreated:*"],"prefix":"in/$(1..9)/"}]}`,
-			`{"notifications":[{"topicRef":{"name":"$(t0|t1)"},"events":["s3:ObjectRemoved:*"]}]}`, `{"notifications":null}`,
+			`{"publicAccessBlock":{"blockPublicAcls":$(true|false)}}`, `{"publicAccessBlock":null}`,
+			`{"encryption":{"algorithm":"AES256"}}`,
+			`{"requireTLS":$(true|false)}`, `{"requireTLS":null}`,
+			`{"notifications":[{"queueRef":{"name":"$(q0|q1)"},"events":["s3:ObjectCreated:*"],"prefix":"in/$(1..9)/"}]}`,
+			`{"notifications":[{"topicRef":{"name":"$(t0|t1)"},"events":["s3:ObjectRemoved:*"]}]}`,
+			`{"notifications":null}`,
 		},
 		refused: []string{`{"bucketName":"another-$(1..999)"}`, `{"lifecycleRules":[{"id":"idle"}]}`, badTags, `{"versioning":"Off"}`, `{"providerRef":{"name":"another"}}`},
 		astray:  []string{`{"encryption":{"algorithm":"aws:kms","kmsKeyID":"alias/nowhere"}}`},
 		mend:    `{"encryption":null}`,
 	},
 	{
-		name: "SQSQueue", weight: 7, slots: []string{"q0", "q1", "dead", offered, theirs}, id: "queueName", named: "queueName",
-		spec: `{` + common + `}`,
+		name: "SQSQueue", weight: 7, slots: []string{"q0", "q1", "dead", offered, theirs}, id: "queueName",
+		named: "queueName",
+		spec:  `{` + common + `}`,
 		edits: []string{
-			tags, noTags, policies, `{"visibilityTimeout":$(1..900)}`, `{"visibilityTimeout":null}`, `{"delaySeconds":$(1..900)}`, `{"messageRetentionPeriod":$(60..9000)}`,
-			`{"deadLetterQueue":{"targetRef":{"name":"dead"},"targetArn":null,"maxReceiveCount":$(1..9)}}`, `{"deadLetterQueue":null}`, `{"sqsManagedSseEnabled":$(true|false)}`,
-			`{"allowFrom":[{"topicRef":{"name":"$(t0|t1)"}},{"bucketRef":{"name":"$(b0|b1|b2)"}}]}`, everybody, `{"allowFrom":null}`,
+			tags, noTags, policies, `{"visibilityTimeout":$(1..900)}`, `{"visibilityTimeout":null}`,
+			`{"delaySeconds":$(1..900)}`, `{"messageRetentionPeriod":$(60..9000)}`,
+			`{"deadLetterQueue":{"targetRef":{"name":"dead"},"targetArn":null,"maxReceiveCount":$(1..9)}}`,
+			`{"deadLetterQueue":null}`, `{"sqsManagedSseEnabled":$(true|false)}`,
+			`{"allowFrom":[{"topicRef":{"name":"$(t0|t1)"}},{"bucketRef":{"name":"$(b0|b1|b2)"}}]}`, everybody,
+			`{"allowFrom":null}`,
 		},
 		refused: []string{`{"delaySeconds":9000}`, `{"fifoQueue":true}`, badTags, `{"visibilityTimeout":-1}`},
 		astray: []string{
-			`{"kmsMasterKeyId":"alias/nowhere","sqsManagedSseEnabled":null}`, `{"deadLetterQueue":{"targetRef":{"name":"nowhere"},"targetArn":null,"maxReceiveCount":3}}`,
-			`{"deadLetterQueue":{"targetRef":null,"targetArn":"arn:aws:sqs:` + stack.Region + `:` + stack.AccountID + `:nowhere","maxReceiveCount":3}}`,
+			`{"kmsMasterKeyId":"alias/nowhere","sqsManagedSseEnabled":null}`,
+			`{"deadLetterQueue":{"targetRef":{"name":"nowhere"},"targetArn":null,"maxReceiveCount":3}}`,
+			`{"deadLetterQueue":{"targetRef":null,"targetArn":"arn:aws:sqs:` + stack.Region + `:` + stack.AccountID +
+				`:nowhere","maxReceiveCount":3}}`,
 		},
 		mend: `{"kmsMasterKeyId":null,"deadLetterQueue":null}`,
 	},
@@ -78,7 +89,8 @@ var kinds = []kind{
 		name: "SNSTopic", weight: 5, slots: []string{"t0", "t1", offered, theirs}, id: "topicName", named: "topicName",
 		spec: `{` + common + `}`,
 		edits: []string{
-			tags, noTags, policies, `{"displayName":"news $(1..99)"}`, `{"displayName":null}`, `{"subscriptions":[{"queueRef":{"name":"$(q0|q1|dead)"},"rawMessageDelivery":$(true|false)}]}`,
+			tags, noTags, policies, `{"displayName":"news $(1..99)"}`, `{"displayName":null}`,
+			`{"subscriptions":[{"queueRef":{"name":"$(q0|q1|dead)"},"rawMessageDelivery":$(true|false)}]}`,
 			`{"subscriptions":[{"queueRef":{"name":"q0"}},{"queueRef":{"name":"q1"}}]}`, `{"subscriptions":null}`,
 			`{"allowFrom":[{"bucketRef":{"name":"$(b0|b1|b2)"}}]}`, allBuckets, `{"allowFrom":null}`,
 		},
@@ -87,10 +99,13 @@ var kinds = []kind{
 		mend:    `{"subscriptions":null}`,
 	},
 	{
-		name: "RDSInstance", weight: 3, slots: []string{"d0", "d1", offered, theirs}, id: "dbInstanceIdentifier", named: "dbInstanceIdentifier",
-		spec: `{` + common + `,"engine":"postgres","dbInstanceClass":"db.t4g.micro","allocatedStorage":20,"masterUsername":"owner","skipFinalSnapshot":true}`,
+		name: "RDSInstance", weight: 3, slots: []string{"d0", "d1", offered, theirs}, id: "dbInstanceIdentifier",
+		named: "dbInstanceIdentifier",
+		spec: `{` + common +
+			`,"engine":"postgres","dbInstanceClass":"db.t4g.micro","allocatedStorage":20,"masterUsername":"owner","skipFinalSnapshot":true}`,
 		edits: []string{
-			tags, noTags, policies, `{"backupRetentionPeriod":$(1..30)}`, `{"deletionProtection":$(true|false)}`, `{"maxAllocatedStorage":$(50..100)}`, `{"applyImmediately":$(true|false)}`,
+			tags, noTags, policies, `{"backupRetentionPeriod":$(1..30)}`, `{"deletionProtection":$(true|false)}`,
+			`{"maxAllocatedStorage":$(50..100)}`, `{"applyImmediately":$(true|false)}`,
 		},
 		refused: []string{`{"engine":"mysql"}`, `{"allocatedStorage":10}`, badTags, `{"masterUsername":"other"}`},
 		astray:  []string{`{"dbParameterGroupName":"nowhere"}`, `{"vpcSecurityGroupIDs":["sg-0123456789abcdef0"]}`},
@@ -98,10 +113,14 @@ var kinds = []kind{
 	},
 	{
 		name: "EC2Instance", weight: 4, slots: []string{"m0", "m1"}, id: "instanceID",
-		spec: `{"providerRef":{"name":"` + stack.Provider + `"},"deletionPolicy":"$(Delete|Delete|Delete|Retain|Orphan|Stop)","instanceName":"$NAME","instanceType":"t3.micro","imageID":"` + image + `","allowStop":true}`,
+		spec: `{"providerRef":{"name":"` + stack.Provider +
+			`"},"deletionPolicy":"$(Delete|Delete|Delete|Retain|Orphan|Stop)","instanceName":"$NAME","instanceType":"t3.micro","imageID":"` + image + `","allowStop":true}`,
 		edits: []string{
-			tags, noTags, `{"deletionPolicy":"$(Delete|Delete|Retain|Orphan|Stop)"}`, `{"instanceType":"t3.$(micro|small|medium)"}`, `{"state":"$(Running|Stopped)"}`, `{"instanceName":"machine-$(1..99)"}`,
-			`{"metadataOptions":{"httpPutResponseHopLimit":$(1..9)}}`, `{"metadataOptions":null}`, `{"disableApiTermination":$(true|false)}`,
+			tags, noTags, `{"deletionPolicy":"$(Delete|Delete|Retain|Orphan|Stop)"}`,
+			`{"instanceType":"t3.$(micro|small|medium)"}`, `{"state":"$(Running|Stopped)"}`,
+			`{"instanceName":"machine-$(1..99)"}`,
+			`{"metadataOptions":{"httpPutResponseHopLimit":$(1..9)}}`, `{"metadataOptions":null}`,
+			`{"disableApiTermination":$(true|false)}`,
 		},
 		refused: []string{`{"imageID":"ami-0123456789abcdef0"}`, `{"tags":{"Name":"x"}}`, badTags, `{"instanceType":"huge"}`},
 		astray:  []string{`{"securityGroupIDs":["sg-0123456789abcdef0"]}`, `{"iamInstanceProfile":"nowhere"}`},
@@ -111,8 +130,10 @@ var kinds = []kind{
 		name: "WebApp", weight: 4, slots: []string{"app0", "app1"},
 		spec: `{"image":"registry.example.com/shop:1.$(0..9).0","replicas":$(1..2)}`,
 		edits: []string{
-			`{"image":"registry.example.com/shop:1.$(0..9).$(0..9)"}`, `{"replicas":$(1..3)}`, `{"env":[{"name":"LEVEL","value":"$(1..99)"}]}`,
-			`{"bindings":[{"kind":"SQSQueue","name":"$(q0|q1)"}]}`, `{"bindings":[{"kind":"S3Bucket","name":"$(b0|b1)"},{"kind":"SNSTopic","name":"t0"}]}`, `{"bindings":null}`,
+			`{"image":"registry.example.com/shop:1.$(0..9).$(0..9)"}`, `{"replicas":$(1..3)}`,
+			`{"env":[{"name":"LEVEL","value":"$(1..99)"}]}`,
+			`{"bindings":[{"kind":"SQSQueue","name":"$(q0|q1)"}]}`,
+			`{"bindings":[{"kind":"S3Bucket","name":"$(b0|b1)"},{"kind":"SNSTopic","name":"t0"}]}`, `{"bindings":null}`,
 			`{"expose":{"hostname":"$(h0|h1)"}}`, `{"expose":null}`,
 		},
 		refused: []string{`{"image":"registry.example.com/shop:latest"}`, `{"replicas":-1}`, `{"port":70000}`},
@@ -121,7 +142,8 @@ var kinds = []kind{
 	},
 	{
 		name: "AccessBinding", weight: 3, slots: []string{"r0", "r1"},
-		spec: `{"providerRef":{"name":"` + stack.Provider + `"},"serviceAccountName":"$NAME","resources":[{"kind":"SQSQueue","name":"$(q0|q1)","access":"$(Read|Write|ReadWrite)"}]}`,
+		spec: `{"providerRef":{"name":"` + stack.Provider +
+			`"},"serviceAccountName":"$NAME","resources":[{"kind":"SQSQueue","name":"$(q0|q1)","access":"$(Read|Write|ReadWrite)"}]}`,
 		edits: []string{
 			`{"resources":[{"kind":"SQSQueue","name":"$(q0|q1)","access":"$(Read|Write)"},{"kind":"SNSTopic","name":"t0"}]}`, `{"resources":[{"kind":"S3Bucket","name":"$(b0|b1)"}]}`, `{"resources":null}`,
 		},
@@ -134,13 +156,15 @@ var kinds = []kind{
 	},
 	{
 		name: "GatewayHostnameRequest", weight: 3, slots: []string{"h0", "h1"},
-		spec:    `{"providerRef":{"name":"` + stack.Provider + `"},"hostname":"$NAME.$NS.` + stack.Domain + `","zoneId":"$ZONE"}`,
+		spec: `{"providerRef":{"name":"` + stack.Provider + `"},"hostname":"$NAME.$NS.` + stack.Domain +
+			`","zoneId":"$ZONE"}`,
 		refused: []string{`{"hostname":"another.$NS.` + stack.Domain + `"}`},
 	},
 	{
 		name: "Team", weight: 1, slots: []string{growth}, admin: true, fixed: true,
 		edits: []string{
-			`{"title":"Growth $(1..99)"}`, `{"quotas":{"pods":$(50..99)}}`, `{"quotas":null}`, `{"guardrails":{"enforcedTags":{"cost":"$(1..99)"}}}`, `{"guardrails":null}`,
+			`{"title":"Growth $(1..99)"}`, `{"quotas":{"pods":$(50..99)}}`, `{"quotas":null}`,
+			`{"guardrails":{"enforcedTags":{"cost":"$(1..99)"}}}`, `{"guardrails":null}`,
 			`{"members":[{"group":"oidc:team-growth","role":"Developer"},{"group":"oidc:growth-$(1..9)","role":"Viewer"}]}`,
 		},
 		refused: []string{`{"members":[{"role":"Developer"}]}`, `{"isolation":{"allowTo":["everywhere"]}}`},
@@ -152,7 +176,8 @@ var kinds = []kind{
 		edits:   []string{`{"defaultTags":{"tide":"$(1..99)"}}`, `{"enforcedTags":{"owner":"platform-$(1..9)"}}`, `{"enforcedTags":null}`, `{"forbiddenTagKeys":["secret-*"]}`},
 		refused: []string{`{"allowedRegions":["us-east-1"]}`, `{"externalID":"x"}`},
 		astray: []string{
-			`{"allowedNamespaces":{"matchLabels":{"portico.dev/aws":"nobody"}}}`, `{"assumeRoleARN":"arn:aws:iam::999999999999:role/theirs"}`,
+			`{"allowedNamespaces":{"matchLabels":{"portico.dev/aws":"nobody"}}}`,
+			`{"assumeRoleARN":"arn:aws:iam::999999999999:role/theirs"}`,
 			`{"secretAccessKeyRef":{"name":"` + stack.Provider + `","key":"missing"}}`, `{"forbiddenTagKeys":["wave"]}`,
 		},
 		mend: `{"allowedNamespaces":{"matchLabels":{"portico.dev/aws":"allowed"}},"forbiddenTagKeys":null,"secretAccessKeyRef":{"name":"` + stack.Provider + `","key":"secretAccessKey"},` +

@@ -34,7 +34,9 @@ var notActedOn = []string{"DatabaseUser", "DomainClaim", "HostnameGrant", "PoolG
 
 func TestEveryKindIsActedOn(t *testing.T) {
 	for _, name := range controllers.Kinds() {
-		if !slices.Contains(notActedOn, name) && !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name }) {
+		if !slices.Contains(notActedOn, name) && !slices.ContainsFunc(kinds, func(k kind) bool {
+			return k.name == name
+		}) {
 			t.Errorf("nobody does anything with a %s: add it to the table", name)
 		}
 	}
@@ -64,7 +66,9 @@ func TestASeedDrawsTheSame(t *testing.T) {
 // TestTheLedgerKnowsWhatMayBeLeft checks that the policy of the last deletion decides what may be left.
 func TestTheLedgerKnowsWhatMayBeLeft(t *testing.T) {
 	l, k := newLedger(), kind{name: "SQSQueue", id: "queueName"}
-	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}, "status": map[string]any{"queueName": "q"}}}
+	o := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{}, "status": map[string]any{"queueName": "q"}},
+	}
 	o.SetUID("1")
 	say := func(policy string, now bool) {
 		o.Object["spec"].(map[string]any)["deletionPolicy"] = policy
@@ -93,7 +97,8 @@ func TestSeedsAreNumbers(t *testing.T) {
 			t.Errorf("%v is taken", args)
 		}
 	}
-	if o, err := parse([]string{"-seed", "found"}, time.Now()); err != nil || (len(found) > 0 && !slices.ContainsFunc(found, func(f finding) bool { return f.seed == o.seed })) {
+	if o, err := parse([]string{"-seed", "found"}, time.Now()); err != nil ||
+		(len(found) > 0 && !slices.ContainsFunc(found, func(f finding) bool { return f.seed == o.seed })) {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

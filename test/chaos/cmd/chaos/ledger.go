@@ -48,7 +48,9 @@ func (l *ledger) free(r resource) {
 func (l *ledger) leaves(uid string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, p := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionStop, v1alpha1.DeletionOrphan} {
+	for _, p := range []v1alpha1.DeletionPolicy{
+		v1alpha1.DeletionRetain, v1alpha1.DeletionStop, v1alpha1.DeletionOrphan,
+	} {
 		if l.marks[uid][string(p)] {
 			return true
 		}

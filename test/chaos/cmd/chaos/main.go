@@ -36,7 +36,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "%s\nseed %d, for %s: make chaos SEED=%d DURATION=%s\n", measure.Machine(), o.seed, o.duration, o.seed, o.duration)
+	_, _ = fmt.Fprintf(out, "%s\nseed %d, for %s: make chaos SEED=%d DURATION=%s\n", measure.Machine(), o.seed,
+		o.duration, o.seed, o.duration)
 	w, err := begin(ctx, o, progress)
 	if err != nil {
 		return err
@@ -44,7 +45,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	defer func() {
 		if failed != nil {
 			w.stack.KeepLogs()
-			failed = fmt.Errorf("%w\nlogs are in %s; make chaos SEED=%d DURATION=%s draws the same", failed, w.stack.Dir, o.seed, o.duration)
+			failed = fmt.Errorf("%w\nlogs are in %s; make chaos SEED=%d DURATION=%s draws the same", failed,
+				w.stack.Dir, o.seed, o.duration)
 		}
 		failed = errors.Join(failed, w.stack.Close())
 	}()
@@ -62,7 +64,8 @@ func (w *world) judge(ctx context.Context, out io.Writer) error {
 	}
 	w.report(out)
 	if len(unsettled) > 0 {
-		return fmt.Errorf("not settled %s after the end of all faults:\n  %s", took.Round(time.Second), strings.Join(unsettled, "\n  "))
+		return fmt.Errorf("not settled %s after the end of all faults:\n  %s", took.Round(time.Second),
+			strings.Join(unsettled, "\n  "))
 	}
 	_, _ = fmt.Fprintf(out, "settled after                 %.0f s\n", took.Seconds())
 	written, err := w.atRest(ctx, out)

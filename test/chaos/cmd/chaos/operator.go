@@ -49,8 +49,10 @@ func (w *world) startOperator(ctx context.Context) error {
 		Args: []string{
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--development",
 			"--metrics-bind-address", metrics, "--health-probe-bind-address", health, "--inspect-bind-address", "0",
-			"--audit-interval", auditInterval.String(), "--sweep-interval", sweepInterval.String(), "--provider-resync", sweepInterval.String(),
-			"--reconcile-timeout", passTimeout.String(), "--aws-rate", "Route 53=200", "--allowed-endpoints", w.stack.AWSEndpoint,
+			"--audit-interval", auditInterval.String(), "--sweep-interval", sweepInterval.String(), "--provider-resync",
+			sweepInterval.String(),
+			"--reconcile-timeout", passTimeout.String(), "--aws-rate", "Route 53=200", "--allowed-endpoints",
+			w.stack.AWSEndpoint,
 		},
 		Env:   []string{"PORTICO_TEST_CLOCK_OFFSET=" + o.clock, fmt.Sprintf("PORTICO_TEST_TIME_SCALE=%v", operatorScale)},
 		Ready: stack.Answers("http://" + health + "/readyz"),

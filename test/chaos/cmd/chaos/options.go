@@ -35,12 +35,16 @@ type options struct {
 func parse(args []string, now time.Time) (o options, err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.StringVar(&o.root, "root", ".", "the repository")
-	flags.StringVar(&o.binary, "operator", "bin/operator-chaos", "the `path` of the operator of the test build, which is to stay as it is meanwhile")
+	flags.StringVar(&o.binary, "operator", "bin/operator-chaos", "the `path` of the operator of the test build, "+
+		"which is to stay as it is meanwhile")
 	flags.DurationVar(&o.duration, "duration", 20*time.Minute, "how long users act and faults strike")
 	flags.DurationVar(&o.settleIn, "settle", 8*time.Minute, "how long everything may take to settle afterwards")
-	flags.DurationVar(&o.restFor, "rest", 40*time.Second, "how long is watched that nothing is written any more; longer than an audit interval")
-	seed := flags.String("seed", "", "the `number` that acts, faults and kills are drawn from; \"found\" takes one that found something, another one each day; default: a new one")
-	flags.BoolVar(&o.sabotage, "sabotage", false, "do harm once all has settled, and see that it is found: a trial of the comparison")
+	flags.DurationVar(&o.restFor, "rest", 40*time.Second, "how long is watched that nothing is written any more; "+
+		"longer than an audit interval")
+	seed := flags.String("seed", "", "the `number` that acts, faults and kills are drawn from; \"found\" takes one "+
+		"that found something, another one each day; default: a new one")
+	flags.BoolVar(&o.sabotage, "sabotage", false, "do harm once all has settled, and see that it is found: a trial "+
+		"of the comparison")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -40,7 +40,10 @@ type picture struct {
 }
 
 func (w *world) picture(ctx context.Context) (p picture, err error) {
-	p = picture{leaves: w.ledger.leaves, isFree: w.ledger.isFree, control: w.control, hostnames: map[string]string{}, bindings: map[string]string{}}
+	p = picture{
+		leaves: w.ledger.leaves, isFree: w.ledger.isFree, control: w.control, hostnames: map[string]string{},
+		bindings: map[string]string{},
+	}
 	provider := &unstructured.Unstructured{}
 	for _, k := range slices.Backward(kinds) { // the provider first
 		all, err := w.objects(ctx, k)
@@ -74,7 +77,10 @@ func (w *world) picture(ctx context.Context) (p picture, err error) {
 }
 
 func pictureOf(k kind, o, provider *unstructured.Unstructured) object {
-	of := object{kind: k.name, name: o.GetNamespace() + "/" + o.GetName(), uid: string(o.GetUID()), id: field(o, "status", k.id), foreign: o.GetName() == theirs}
+	of := object{
+		kind: k.name, name: o.GetNamespace() + "/" + o.GetName(), uid: string(o.GetUID()),
+		id: field(o, "status", k.id), foreign: o.GetName() == theirs,
+	}
 	of.tags = map[string]string{}
 	for _, layer := range []struct {
 		of   *unstructured.Unstructured
@@ -93,8 +99,10 @@ func pictureOf(k kind, o, provider *unstructured.Unstructured) object {
 }
 
 func (p picture) counts() string {
-	return fmt.Sprintf("compared                      %d objects, %d resources, %d of somebody else, %d hostnames, %d records, %d certificates, %d ServiceAccounts with rights",
-		len(p.objects), len(p.resources), len(p.control), len(p.hostnames), len(p.records), len(p.certificates), len(p.bindings))
+	return fmt.Sprintf("compared                      %d objects, %d resources, %d of somebody else, %d hostnames, "+
+		"%d records, %d certificates, %d ServiceAccounts with rights",
+		len(p.objects), len(p.resources), len(p.control), len(p.hostnames), len(p.records), len(p.certificates),
+		len(p.bindings))
 }
 
 // compare returns every difference between the cluster and AWS, sorted.
@@ -158,7 +166,8 @@ func (p picture) compareObject(o object, by map[string]resource) (wrong []string
 	}
 	for key, want := range o.tags {
 		if r.tags[key] != want {
-			wrong = append(wrong, fmt.Sprintf("differs: %s of the %s has the tag %s=%q, not %q", r, o, key, r.tags[key], want))
+			wrong = append(wrong, fmt.Sprintf("differs: %s of the %s has the tag %s=%q, not %q", r, o, key, r.tags[key],
+				want))
 		}
 	}
 	for key, have := range r.fields {

@@ -24,6 +24,7 @@ func (w *world) report(out io.Writer) {
 			writes++
 		}
 	}
-	_, _ = fmt.Fprintf(out, "%-29s %d, %d of them writes, %d met a fault\n", "the operator's calls of AWS", len(calls), writes, failed)
+	_, _ = fmt.Fprintf(out, "%-29s %d, %d of them writes, %d met a fault\n", "the operator's calls of AWS", len(calls),
+		writes, failed)
 	_, _ = fmt.Fprintf(out, "%-29s %s\n", "the operator's clock is off by", w.operator.offset)
 }

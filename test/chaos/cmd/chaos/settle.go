@@ -32,7 +32,8 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 	if err := w.stack.Part("kube-controller-manager").Restart(ctx); err != nil {
 		return 0, nil, err
 	}
-	for err = w.putRight(ctx); err != nil; err = w.putRight(ctx) { // an API server that has just started refuses requests until it has what its policies need
+	// an API server that has just started refuses requests until it has what its policies need
+	for err = w.putRight(ctx); err != nil; err = w.putRight(ctx) {
 		if time.Since(began) > w.settleIn || measure.Pause(ctx, time.Second) != nil {
 			return 0, nil, fmt.Errorf("put right what users did: %w", err)
 		}
@@ -40,7 +41,8 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 	for time.Since(began) < w.settleIn {
 		if unsettled, err = w.unsettled(ctx); err != nil || len(unsettled) > 0 {
 			took = time.Since(began)
-		} else if time.Since(began) > auditInterval { // an audit has since covered everything, including the last deletions
+		} else if time.Since(
+			began) > auditInterval { // an audit has since covered everything, including the last deletions
 			return took, nil, nil
 		}
 		// A kept object is created again as it was: it can be paused or have an edit that cannot be fulfilled.
@@ -80,7 +82,9 @@ func (w *world) putRight(ctx context.Context) error {
 // isAstray reports whether an object names something that does not exist, as the edits in kind.astray do.
 func isAstray(o *unstructured.Unstructured) bool {
 	spec := text(o.Object["spec"])
-	return slices.ContainsFunc([]string{"nowhere", "broken-crash", "0123456789abcdef0"}, func(mark string) bool { return strings.Contains(spec, mark) })
+	return slices.ContainsFunc([]string{"nowhere", "broken-crash", "0123456789abcdef0"}, func(mark string) bool {
+		return strings.Contains(spec, mark)
+	})
 }
 
 // unsettled lists the objects that are not in their final state, with the reason.
@@ -97,7 +101,9 @@ func (w *world) unsettled(ctx context.Context) (all []string, err error) {
 		}
 	}
 	kept := &corev1.ConfigMapList{}
-	if err := w.admin.List(ctx, kept, client.InNamespace(stack.Namespace), client.MatchingLabels{keep.Label: "true"}); err != nil {
+	if err := w.admin.List(ctx, kept, client.InNamespace(stack.Namespace), client.MatchingLabels{
+		keep.Label: "true",
+	}); err != nil {
 		return nil, err
 	}
 	for i := range kept.Items {
@@ -162,12 +168,16 @@ func (w *world) atRest(ctx context.Context, out io.Writer) (wrong []string, err 
 			wrong = append(wrong, fmt.Sprintf("at rest: Kubernetes wrote %d times: %s", n, what))
 		}
 	}
-	_, _ = fmt.Fprintf(out, "at rest for                   %s: %d calls of AWS, %d writes of any sort\n", w.restFor, len(calls), len(wrong))
+	_, _ = fmt.Fprintf(out, "at rest for                   %s: %d calls of AWS, %d writes of any sort\n", w.restFor,
+		len(calls), len(wrong))
 	return wrong, nil
 }
 
 // byItself are the resources that are written even when nothing happens.
-var byItself = []string{"leases", "nodes", "tokenreviews", "subjectaccessreviews", "selfsubjectaccessreviews", "serviceaccounts"}
+var byItself = []string{
+	"leases", "nodes", "tokenreviews", "subjectaccessreviews", "selfsubjectaccessreviews",
+	"serviceaccounts",
+}
 
 // kubernetesWrites counts the writes that the API server has accepted, by verb, resource and subresource.
 func (w *world) kubernetesWrites(ctx context.Context) (map[string]int, error) {
@@ -179,7 +189,8 @@ func (w *world) kubernetesWrites(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
 	for _, one := range samples {
 		l := one.Labels
-		if one.Name == "apiserver_request_total" && slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"}, l["verb"]) && !slices.Contains(byItself, l["resource"]) {
+		if one.Name == "apiserver_request_total" && slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"},
+			l["verb"]) && !slices.Contains(byItself, l["resource"]) {
 			all[l["verb"]+" "+l["resource"]+"/"+l["subresource"]] += int(one.Value)
 		}
 	}

@@ -55,17 +55,23 @@ type world struct {
 }
 
 // places are the namespaces in which users act, with the user of each.
-var places = []struct{ namespace, user string }{{"payments", "payments-dev"}, {"search", "search-dev"}, {growth, "growth-dev"}}
+var places = []struct{ namespace, user string }{{"payments", "payments-dev"}, {"search", "search-dev"}, {
+	growth, "growth-dev",
+}}
 
 func begin(ctx context.Context, o options, progress io.Writer) (*world, error) {
 	s, err := stack.Start(ctx, stack.Options{
-		Root: o.root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Gateways, Progress: progress,
+		Root: o.root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Gateways,
+		Progress:  progress,
 		TimeScale: awsScale, Seed: o.seed, WorkloadIdentity: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{options: o, stack: s, progress: progress, counts: newCounts(), ledger: newLedger(), users: map[string]client.Client{}}
+	w := &world{
+		options: o, stack: s, progress: progress, counts: newCounts(), ledger: newLedger(),
+		users: map[string]client.Client{},
+	}
 	if err := w.fill(ctx); err != nil {
 		s.KeepLogs()
 		return nil, fmt.Errorf("%w (logs are in %s)", errors.Join(err, s.Close()), s.Dir)
@@ -127,7 +133,8 @@ func (w *world) team() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object{
 		"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindTeam, "metadata": object{"name": growth},
 		"spec": object{
-			"contact": "growth@portico.test", "members": []any{object{"group": stack.Prefix + "team-growth", "role": "Developer"}},
+			"contact":   "growth@portico.test",
+			"members":   []any{object{"group": stack.Prefix + "team-growth", "role": "Developer"}},
 			"providers": []any{object{"name": stack.Provider}},
 			"hostnames": object{"suffixes": []any{growth + "." + stack.Domain}, "zones": []any{w.account.zone}, "maxHostnames": int64(manyHostnames)},
 		},

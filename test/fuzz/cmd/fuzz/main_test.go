@@ -41,7 +41,8 @@ func TestEveryFuzzTargetIsFound(t *testing.T) {
 		".cache/a/x_test.go":       {Data: []byte("func FuzzOther(f *testing.F) {}\n")},
 		"c/deep_test.go":           {Data: []byte("package c\n\n// func FuzzNot(f) {}\n")},
 	})
-	if err != nil || len(found) != 2 || found[0] != (target{"a/b", "FuzzOne"}) || found[1] != (target{"a/b", "FuzzTwo"}) {
+	if err != nil || len(found) != 2 || found[0] != (target{"a/b", "FuzzOne"}) ||
+		found[1] != (target{"a/b", "FuzzTwo"}) {
 		t.Errorf("%v %v", found, err)
 	}
 	if _, err := findTargets(fstest.MapFS{}); err == nil {
@@ -75,12 +76,14 @@ func TestWhatSchemathesisEndsWithIsUnderstood(t *testing.T) {
 		"exit 2":        "schemathesis, as platform-admin, did not do its work (exit status 2)",
 		"kill -TERM $$": "did not do its work (signal: terminated)",
 	} {
-		err := job{seed: 7}.judge(exec.CommandContext(t.Context(), "sh", "-c", script).Run(), sender{user: "platform-admin"}, "http://127.0.0.1:1")
+		err := job{seed: 7}.judge(exec.CommandContext(t.Context(), "sh", "-c", script).Run(),
+			sender{user: "platform-admin"}, "http://127.0.0.1:1")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
-	if err := (job{}).judge(exec.ErrNotFound, sender{}, ""); err == nil || !strings.Contains(err.Error(), "did not do its work") {
+	if err := (job{}).judge(exec.ErrNotFound, sender{}, ""); err == nil ||
+		!strings.Contains(err.Error(), "did not do its work") {
 		t.Error(err)
 	}
 }

@@ -108,7 +108,8 @@ func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Dura
 	case died != nil:
 		return died
 	case bounded.Err() != nil:
-		return fmt.Errorf("schemathesis, as %s, did not end %s after its time was up: a request of those above hangs, or the machine is busy", by.user, patience)
+		return fmt.Errorf("schemathesis, as %s, did not end %s after its time was up: a request of those above "+
+			"hangs, or the machine is busy", by.user, patience)
 	}
 	return j.judge(err, by, s.PortalURL)
 }
@@ -122,9 +123,11 @@ func (j job) judge(err error, by sender, portal string) error {
 	case !ended || failed.ExitCode() != 1:
 		return fmt.Errorf("schemathesis, as %s, did not do its work (%w): what it said is above", by.user, err)
 	}
-	return fmt.Errorf("schemathesis found something, as %s: FAILURES above says what, a curl line each. SEED=%d make fuzz sends the same requests "+
-		"again. To send one of them by hand, start make run, put a token of %s into TOKEN as it says, and run the curl line with "+
-		"-H \"Authorization: Bearer $TOKEN\" and http://localhost:8080 in place of %s", by.user, j.seed, by.user, portal)
+	return fmt.Errorf("schemathesis found something, as %s: FAILURES above says what, a curl line each. SEED=%d make "+
+		"fuzz sends the same requests again. To send one of them by hand, start make run, put a token of %s into "+
+		"TOKEN as it says, and run the curl line with "+
+		"-H \"Authorization: Bearer $TOKEN\" and http://localhost:8080 in place of %s", by.user, j.seed, by.user,
+		portal)
 }
 
 // panics fails if the portal's log contains a panic. A panic after the response has begun does not show in the
@@ -168,7 +171,8 @@ func makeObjects(ctx context.Context, s *stack.Stack) error {
 		"providerRef": map[string]any{"name": stack.Provider},
 	}}
 	for _, k := range catalog.Items {
-		if err := makeObject(ctx, api+"namespaces/"+namespace+"/"+k.Resource, developer, k.Kind, with[k.Kind]); err != nil {
+		if err := makeObject(ctx, api+"namespaces/"+namespace+"/"+k.Resource, developer, k.Kind,
+			with[k.Kind]); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,8 @@ func findTargets(root fs.FS) ([]target, error) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && at != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "bin") {
+		if d.IsDir() && at != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" ||
+			d.Name() == "bin") {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(at, "_test.go") {
@@ -117,22 +118,25 @@ func (j job) fuzz(ctx context.Context, t target) error {
 	}
 	for _, input := range inputs(folder, t.name) {
 		if !slices.Contains(before, input) {
-			return fmt.Errorf("%s in %s found something (%w), and wrote what to %s/testdata/fuzz/%s/%s: mend it, and commit that file, "+
-				"which from now on is a test.\nTo repeat it: go test -run='^%s$/^%s$' ./%s", t.name, t.folder, err, t.folder, t.name, input, t.name, input, t.folder)
+			return fmt.Errorf("%s in %s found something (%w), and wrote what to %s/testdata/fuzz/%s/%s: mend it, and "+
+				"commit that file, which from now on is a test.\nTo repeat it: go test -run='^%s$/^%s$' ./%s", t.name,
+				t.folder, err, t.folder, t.name, input, t.name, input, t.folder)
 		}
 	}
 	if timeIsUp(said.String()) {
 		j.say("Its time was up, which is no failure, whatever it says above.")
 		return nil
 	}
-	return fmt.Errorf("%s in %s failed, as told above (%w), and wrote no input: one that is known fails.\nTo repeat it: go test -run='^%s$' ./%s",
+	return fmt.Errorf("%s in %s failed, as told above (%w), and wrote no input: one that is known fails.\nTo repeat "+
+		"it: go test -run='^%s$' ./%s",
 		t.name, t.folder, err, t.name, t.folder)
 }
 
 // timeIsUp reports whether the output of a target that wrote no input says that its time was over, which Go 1.26
 // sometimes treats as a failure (golang/go#75804).
 func timeIsUp(said string) bool {
-	return strings.Contains(said, "context deadline exceeded") && !strings.Contains(said, "failure while testing seed corpus")
+	return strings.Contains(said, "context deadline exceeded") &&
+		!strings.Contains(said, "failure while testing seed corpus")
 }
 
 // inputs returns the names of a target's inputs that are stored as tests.

@@ -17,7 +17,10 @@ func module(t *testing.T, tests string) string {
 	if err := os.Mkdir(filepath.Join(root, "a"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "a/a.go": "package a\n", "a/a_test.go": tests} {
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.26\n", "a/a.go": "package a\n",
+		"a/a_test.go": tests,
+	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -45,11 +48,13 @@ func (o *output) Write(b []byte) (int, error) {
 func TestWhatAFuzzTargetFindsIsTold(t *testing.T) {
 	for reason, c := range map[string]struct{ tests, want string }{
 		"an input": {
-			"package a\n\nimport \"testing\"\n\nfunc FuzzLong(f *testing.F) {\n\tf.Fuzz(func(t *testing.T, s string) {\n\t\tif s != \"\" {\n\t\t\tt.Error(s)\n\t\t}\n\t})\n}\n",
+			"package a\n\nimport \"testing\"\n\nfunc FuzzLong(f *testing.F) {\n\tf.Fuzz(func(t *testing.T, s string) " +
+				"{\n\t\tif s != \"\" {\n\t\t\tt.Error(s)\n\t\t}\n\t})\n}\n",
 			"go test -run='^FuzzLong$/^",
 		},
 		"a test that is known": {
-			"package a\n\nimport \"testing\"\n\nfunc FuzzNone(f *testing.F) {\n\tf.Add(\"\")\n\tf.Fuzz(func(t *testing.T, s string) { t.Error(s) })\n}\n",
+			"package a\n\nimport \"testing\"\n\nfunc FuzzNone(f *testing.F) {\n\tf.Add(\"\")\n\tf.Fuzz(func(t " +
+				"*testing.T, s string) { t.Error(s) })\n}\n",
 			"one that is known fails.\nTo repeat it: go test -run='^FuzzNone$' ./a",
 		},
 		"no Go": {"package a\n\nfunc FuzzBroken(f *testing.F) {}\n", "a does not compile (exit status 1)"},
@@ -70,11 +75,13 @@ func TestWhatAFuzzTargetFindsIsTold(t *testing.T) {
 	}
 }
 
-const endless = "package a\n\nimport \"testing\"\n\nfunc FuzzAll(f *testing.F) {\n\tf.Fuzz(func(*testing.T, string) {})\n}\n"
+const endless = "package a\n\nimport \"testing\"\n\nfunc FuzzAll(f *testing.F) {\n\tf.Fuzz(func(*testing.T, string) " +
+	"{})\n}\n"
 
 func TestNothingFoundIsTold(t *testing.T) {
 	out := &output{}
-	if err := (job{root: module(t, endless), each: time.Second, out: out}).run(t.Context()); err != nil || !strings.Contains(out.text.String(), "Nothing was found, in ") {
+	if err := (job{root: module(t, endless), each: time.Second, out: out}).run(t.Context()); err != nil ||
+		!strings.Contains(out.text.String(), "Nothing was found, in ") {
 		t.Errorf("%v\n%s", err, out.text.String())
 	}
 }

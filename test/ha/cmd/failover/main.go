@@ -70,13 +70,16 @@ func (w *world) measure(ctx context.Context, one way, tries int, out io.Writer) 
 			return w.broken
 		}
 		leads, works = append(leads, t.leads), append(works, t.works)
-		_, _ = fmt.Fprintf(w.progress, "%s %d of %d: leads after %.1f s, works after %.1f s\n", one.name, i+1, tries, t.leads.Seconds(), t.works.Seconds())
+		_, _ = fmt.Fprintf(w.progress, "%s %d of %d: leads after %.1f s, works after %.1f s\n", one.name, i+1, tries,
+			t.leads.Seconds(), t.works.Seconds())
 	}
-	_, _ = fmt.Fprintf(out, "%s, %d tries\n  the next leader leads after   median %4.1f s   max %4.1f s\n  it creates in AWS after       median %4.1f s   max %4.1f s   goal %.0f s\n",
+	_, _ = fmt.Fprintf(out, "%s, %d tries\n  the next leader leads after   median %4.1f s   max %4.1f s\n  it "+
+		"creates in AWS after       median %4.1f s   max %4.1f s   goal %.0f s\n",
 		one.name, tries, measure.Percentile(leads, 0.5).Seconds(), slices.Max(leads).Seconds(),
 		measure.Percentile(works, 0.5).Seconds(), slices.Max(works).Seconds(), one.goal.Seconds())
 	if most := slices.Max(works); most > one.goal {
-		return fmt.Errorf("after %s it took %.1f s until something was created again, and the goal is %.0f s", one.name, most.Seconds(), one.goal.Seconds())
+		return fmt.Errorf("after %s it took %.1f s until something was created again, and the goal is %.0f s", one.name,
+			most.Seconds(), one.goal.Seconds())
 	}
 	return nil
 }

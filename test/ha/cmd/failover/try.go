@@ -65,7 +65,9 @@ func (w *world) try(ctx context.Context, one way, name string) (times, error) {
 }
 
 // watch measures when the standby leads, and when late is created in AWS.
-func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, standby *operator, late *v1alpha1.S3Bucket) (t times, err error) {
+func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, standby *operator,
+	late *v1alpha1.S3Bucket,
+) (t times, err error) {
 	err = until(ctx, patience, "the other operator to lead and to work", func() (bool, error) {
 		if t.leads == 0 && standby.leads(ctx) {
 			t.leads = time.Since(began)
@@ -87,7 +89,8 @@ func (w *world) ready(ctx context.Context, all []client.Object) error {
 			if err := w.kube.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
 				return false, err
 			}
-			return meta.IsStatusConditionTrue(obj.(interface{ Common() *v1alpha1.CommonStatus }).Common().Conditions, v1alpha1.ConditionReady), nil
+			return meta.IsStatusConditionTrue(obj.(interface{ Common() *v1alpha1.CommonStatus }).Common().Conditions,
+				v1alpha1.ConditionReady), nil
 		})
 		if err != nil {
 			return err
@@ -138,7 +141,8 @@ func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
 			changes++
 		}
 	}
-	_, _ = fmt.Fprintf(out, "the API server away for %.0f s, %d times\n  leaders that ended for it     %d   goal 0\n", hiccup.Seconds(), times, changes)
+	_, _ = fmt.Fprintf(out, "the API server away for %.0f s, %d times\n  leaders that ended for it     %d   goal 0\n",
+		hiccup.Seconds(), times, changes)
 	if changes > 0 {
 		return fmt.Errorf("%d leaders ended because the API server was away for %s", changes, hiccup)
 	}
@@ -149,7 +153,8 @@ func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
 func (w *world) doubles(out io.Writer) error {
 	made := map[string]int{}
 	for _, c := range w.stack.Proxy.CallsSince(w.began, awsproxy.By(awsproxy.Operator), awsproxy.Writes) {
-		if strings.HasPrefix(c.Operation, "Create") && c.Status != 0 && c.Status < 300 { // without a response it may have had no effect
+		// without a response it may have had no effect
+		if strings.HasPrefix(c.Operation, "Create") && c.Status != 0 && c.Status < 300 {
 			made[c.Operation+" "+c.Resource]++
 		}
 	}
@@ -160,7 +165,8 @@ func (w *world) doubles(out io.Writer) error {
 		}
 	}
 	slices.Sort(twice)
-	_, _ = fmt.Fprintf(out, "of %d creations in AWS\n  done twice                    %d   goal 0\n", len(made), len(twice))
+	_, _ = fmt.Fprintf(out, "of %d creations in AWS\n  done twice                    %d   goal 0\n", len(made),
+		len(twice))
 	if len(twice) > 0 {
 		return fmt.Errorf("done more than once: %s", strings.Join(twice, ", "))
 	}

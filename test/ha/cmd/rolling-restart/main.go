@@ -40,7 +40,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "\n%s\n%d users, both portals restarted %d times, %.0f s\n", measure.Machine(), *number, *rounds, time.Since(began).Seconds())
+	_, _ = fmt.Fprintf(out, "\n%s\n%d users, both portals restarted %d times, %.0f s\n", measure.Machine(), *number,
+		*rounds, time.Since(began).Seconds())
 	return load.verdict(ctx, out)
 }
 
@@ -60,7 +61,8 @@ func (w *world) roll(ctx context.Context, rounds int) error {
 			if err := p.start(ctx); err != nil {
 				return err
 			}
-			_, _ = fmt.Fprintf(w.progress, "%s ended after %.1f s, and was ready again after %.1f s\n", p.name, ended.Seconds(), time.Since(began).Seconds())
+			_, _ = fmt.Fprintf(w.progress, "%s ended after %.1f s, and was ready again after %.1f s\n", p.name,
+				ended.Seconds(), time.Since(began).Seconds())
 		}
 	}
 	if !pause(ctx, quiet) {

@@ -50,11 +50,17 @@ type load struct {
 func (w *world) users(ctx context.Context, n int) (*load, error) {
 	l := &load{world: w, sent: map[string]int{}}
 	for i := range n {
-		u := &user{name: fmt.Sprintf("user-%d", i), load: l, streams: &http.Client{Transport: &http.Transport{}}, http: &http.Client{
-			Transport:     &http.Transport{},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}}
-		claims := oidctest.Claims{"sub": u.name, "preferred_username": u.name, "groups": []string{team}, "email": u.name + "@portico.test"}
+		u := &user{
+			name: fmt.Sprintf("user-%d", i), load: l, streams: &http.Client{Transport: &http.Transport{}},
+			http: &http.Client{
+				Transport:     &http.Transport{},
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
+		}
+		claims := oidctest.Claims{
+			"sub": u.name, "preferred_username": u.name, "groups": []string{team},
+			"email": u.name + "@portico.test",
+		}
 		if err := u.signIn(ctx, claims); err != nil {
 			return nil, err
 		}
@@ -73,7 +79,8 @@ func (u *user) signIn(ctx context.Context, claims oidctest.Claims) error {
 	}
 	code, state := u.load.world.issuer.Code(begun.header.Get("Location"), claims)
 	u.session = cookies(begun)
-	back, err := u.send(ctx, http.MethodGet, "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), nil, nil)
+	back, err := u.send(ctx, http.MethodGet, "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(),
+		nil, nil)
 	if err != nil {
 		return err
 	}
@@ -136,16 +143,23 @@ func (u *user) work(ctx, working context.Context) {
 		switch rand.N(6) {
 		case 0:
 			form := url.Values{"do": {"create"}, "metadata.name": {name}, "spec.providerRef.name": {stack.Provider}}
-			header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {u.load.world.proxy.url()}}
-			got, err := u.send(ctx, http.MethodPost, "/teams/"+team+"/new/s3buckets", header, strings.NewReader(form.Encode()))
+			header := http.Header{
+				"Content-Type": {"application/x-www-form-urlencoded"},
+				"Origin":       {u.load.world.proxy.url()},
+			}
+			got, err := u.send(ctx, http.MethodPost, "/teams/"+team+"/new/s3buckets", header,
+				strings.NewReader(form.Encode()))
 			u.load.note("form", name, http.StatusSeeOther, got, err)
 		case 1:
-			body := fmt.Sprintf(`{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":%q},"spec":{"providerRef":{"name":%q}}}`, name, stack.Provider)
+			body := fmt.Sprintf(
+				`{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":%q},"spec":{"providerRef":{"name":%q}}}`, name, stack.Provider)
 			header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + u.token}}
-			got, err := u.send(ctx, http.MethodPost, "/api/v1/namespaces/"+team+"/s3buckets", header, strings.NewReader(body))
+			got, err := u.send(ctx, http.MethodPost, "/api/v1/namespaces/"+team+"/s3buckets", header,
+				strings.NewReader(body))
 			u.load.note("REST write", name, http.StatusCreated, got, err)
 		default:
-			path := []string{"/teams/" + team, "/teams/" + team + "/catalog", "/teams/" + team + "/new/s3buckets"}[rand.N(3)]
+			path := []string{"/teams/" + team, "/teams/" + team + "/catalog", "/teams/" + team +
+				"/new/s3buckets"}[rand.N(3)]
 			got, err := u.send(ctx, http.MethodGet, path, nil, nil)
 			u.load.note("page", "", http.StatusOK, got, err)
 		}
@@ -184,7 +198,8 @@ func (u *user) watch(ctx context.Context) {
 
 // stream reads a page's stream until it ends. It calls opened once the first line has arrived.
 func (u *user) stream(ctx context.Context, opened func()) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.load.world.proxy.url()+"/teams/"+team+"/live", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.load.world.proxy.url()+"/teams/"+team+
+		"/live", http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -235,7 +250,8 @@ func (l *load) verdict(ctx context.Context, out io.Writer) error {
 	}
 	_, _ = fmt.Fprintf(out, "  lost         %5d   goal 0\n", len(l.lost))
 	_, _ = fmt.Fprintf(out, "  accepted     %5d, of which the cluster lacks %d   goal 0\n", len(l.accepted), len(gone))
-	_, _ = fmt.Fprintf(out, "  streams      %5d opened, %d of them again, after %.1f s at most\n", l.streams, l.moved, l.longest.Seconds())
+	_, _ = fmt.Fprintf(out, "  streams      %5d opened, %d of them again, after %.1f s at most\n", l.streams, l.moved,
+		l.longest.Seconds())
 	for _, r := range l.world.proxy.replicas {
 		_, _ = fmt.Fprintf(out, "  %s served %d connections\n", r.address, r.served.Load())
 	}
@@ -243,7 +259,8 @@ func (l *load) verdict(ctx context.Context, out io.Writer) error {
 		_, _ = fmt.Fprintln(out, "  lost:", one)
 	}
 	if len(l.lost) > 0 || len(gone) > 0 || l.moved == 0 {
-		return fmt.Errorf("%d requests were lost, %d accepted ones are not in the cluster, and %d streams moved", len(l.lost), len(gone), l.moved)
+		return fmt.Errorf("%d requests were lost, %d accepted ones are not in the cluster, and %d streams moved",
+			len(l.lost), len(gone), l.moved)
 	}
 	return nil
 }

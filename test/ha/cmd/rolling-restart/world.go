@@ -62,7 +62,8 @@ func begin(ctx context.Context, root string, progress io.Writer) (w *world, err 
 		return w, err
 	}
 	w.issuer = oidctest.New(issuing{w})
-	if w.stack, err = stack.Start(ctx, stack.Options{Root: root, Parts: stack.ControlPlane, Progress: progress}); err != nil {
+	if w.stack, err = stack.Start(
+		ctx, stack.Options{Root: root, Parts: stack.ControlPlane, Progress: progress}); err != nil {
 		return w, err
 	}
 	w.stack.KeepLogs()
@@ -91,18 +92,23 @@ func begin(ctx context.Context, root string, progress io.Writer) (w *world, err 
 // fill creates the team.
 func (w *world) fill(ctx context.Context) (err error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme),
+		v1alpha1.AddToScheme(scheme)); err != nil {
 		return err
 	}
 	if w.kube, err = client.New(w.stack.Admin, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
 	return errors.Join(
-		w.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team, Labels: map[string]string{"portico.dev/team": team}}}),
+		w.kube.Create(ctx, &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: team, Labels: map[string]string{"portico.dev/team": team}},
+		}),
 		w.kube.Create(ctx, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "developers"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
-			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: stack.Prefix + team}},
+			Subjects: []rbacv1.Subject{
+				{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: stack.Prefix + team},
+			},
 		}),
 	)
 }
@@ -131,9 +137,11 @@ func (w *world) addPortal(ctx context.Context, path, name string) error {
 	w.portals = append(w.portals, &portal{
 		name: name, path: path, log: filepath.Join(w.stack.Dir, name+".log"), behind: behind,
 		args: []string{
-			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", behind.address, "--public-url", w.proxy.url(),
+			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", behind.address, "--public-url",
+			w.proxy.url(),
 			"--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient,
-			"--oidc-username-claim", "preferred_username", "--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience,
+			"--oidc-username-claim", "preferred_username", "--oidc-prefix", stack.Prefix, "--api-audience",
+			stack.Audience,
 		},
 	})
 	return nil

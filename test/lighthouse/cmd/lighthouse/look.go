@@ -59,7 +59,8 @@ type report struct {
 func (l lighthouse) page(ctx context.Context, name, device, url string) (result, error) {
 	path := filepath.Join(l.reports, name+"-"+device)
 	args := []string{
-		l.program, url, "--port=" + strconv.Itoa(l.port), "--quiet", "--disable-storage-reset", "--no-enable-error-reporting",
+		l.program, url, "--port=" + strconv.Itoa(l.port), "--quiet", "--disable-storage-reset",
+		"--no-enable-error-reporting",
 		"--output=json", "--output=html", "--output-path=" + path,
 	}
 	if device == desktop {
@@ -132,7 +133,8 @@ func verdict(all []result) error {
 	for _, r := range all {
 		for _, c := range categories {
 			if r.scores[c.id] < c.least {
-				missed = append(missed, fmt.Errorf("%s on %s: %s is %.2f, and is to be %.2f: %s", r.page, r.device, c.title, r.scores[c.id], c.least, strings.Join(r.failed, ", ")))
+				missed = append(missed, fmt.Errorf("%s on %s: %s is %.2f, and is to be %.2f: %s", r.page, r.device,
+					c.title, r.scores[c.id], c.least, strings.Join(r.failed, ", ")))
 			}
 		}
 	}

@@ -19,10 +19,12 @@ func TestWhatAReportSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := r.read("resources", mobile)
-	if strings.Join(got.failed, ", ") != "total-blocking-time 900 ms, contrast" || strings.Join(got.unweighted, ", ") != "bf-cache 2 failure reasons" || got.scores["seo"] != -1 {
+	if strings.Join(got.failed, ", ") != "total-blocking-time 900 ms, contrast" ||
+		strings.Join(got.unweighted, ", ") != "bf-cache 2 failure reasons" || got.scores["seo"] != -1 {
 		t.Errorf("%+v", got)
 	}
-	if err := verdict([]result{got}); err == nil || !strings.Contains(err.Error(), "resources on mobile: accessibility is 0.98, and is to be 1.00") {
+	if err := verdict([]result{got}); err == nil ||
+		!strings.Contains(err.Error(), "resources on mobile: accessibility is 0.98, and is to be 1.00") {
 		t.Errorf("the verdict: %v", err)
 	}
 	var out strings.Builder
@@ -31,7 +33,8 @@ func TestWhatAReportSays(t *testing.T) {
 		t.Errorf("the table:\n%s", out.String())
 	}
 	got.scores["accessibility"], got.scores["seo"] = 1, 1
-	if err := verdict([]result{got}); err == nil || !strings.Contains(err.Error(), "performance is 0.80, and is to be 0.95") {
+	if err := verdict([]result{got}); err == nil ||
+		!strings.Contains(err.Error(), "performance is 0.80, and is to be 0.95") {
 		t.Errorf("the verdict: %v", err)
 	}
 	got.scores["performance"] = 0.95

@@ -39,7 +39,10 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 		return err
 	}
 	defer func() { failed = errors.Join(failed, w.end()) }()
-	look := lighthouse{program: filepath.Join(*root, "test/lighthouse/node_modules/lighthouse/cli/index.js"), port: w.port, reports: *reports}
+	look := lighthouse{
+		program: filepath.Join(*root, "test/lighthouse/node_modules/lighthouse/cli/index.js"),
+		port:    w.port, reports: *reports,
+	}
 	all, err := w.visit(ctx, look, *only, progress)
 	if err != nil {
 		return err

@@ -60,7 +60,8 @@ type world struct {
 func begin(ctx context.Context, root string, progress io.Writer) (*world, error) {
 	s, err := stack.Start(ctx, stack.Options{
 		Root: root, Progress: progress,
-		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Operator | stack.Portal,
+		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes |
+			stack.AWS | stack.Dex | stack.Operator | stack.Portal,
 	})
 	if err != nil {
 		return nil, err
@@ -72,7 +73,8 @@ func begin(ctx context.Context, root string, progress io.Writer) (*world, error)
 	if w.port, err = freePort(ctx); err != nil {
 		return nil, errors.Join(err, w.end())
 	}
-	if w.browser, w.stop, err = chromium.Start(remote.WebSocket, chromedp.Flag("remote-debugging-port", strconv.Itoa(w.port))); err != nil {
+	if w.browser, w.stop, err = chromium.Start(
+		remote.WebSocket, chromedp.Flag("remote-debugging-port", strconv.Itoa(w.port))); err != nil {
 		w.stop = func() {}
 		return nil, errors.Join(fmt.Errorf("start Chromium: %w", err), w.end())
 	}
@@ -104,7 +106,9 @@ func (w *world) request(ctx context.Context) error {
 	bucket.Spec.ProviderRef.Name = stack.Provider
 	app := &v1alpha1.WebApp{ObjectMeta: meta, Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
 	writer := &rbacv1.RoleBinding{
-		ObjectMeta: meta, Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"}},
+		ObjectMeta: meta, Subjects: []rbacv1.Subject{
+			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Prefix + "payments-dev"},
+		},
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer"},
 	}
 	for _, obj := range []client.Object{bucket, app, writer} {
@@ -113,7 +117,8 @@ func (w *world) request(ctx context.Context) error {
 		}
 	}
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(200 * time.Millisecond) {
-		if err := errors.Join(c.Get(ctx, client.ObjectKeyFromObject(bucket), bucket), c.Get(ctx, client.ObjectKeyFromObject(app), app)); err != nil {
+		if err := errors.Join(c.Get(ctx, client.ObjectKeyFromObject(bucket), bucket),
+			c.Get(ctx, client.ObjectKeyFromObject(app), app)); err != nil {
 			return err
 		}
 		if bucket.Status.Ready && app.Status.Ready {

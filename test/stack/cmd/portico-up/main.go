@@ -79,7 +79,8 @@ func options(root string, env func(string) string) (stack.Options, error) {
 		}
 	}
 	for variable, port := range map[string]*int{
-		"APISERVER_PORT": &o.Ports.APIServer, "DEX_PORT": &o.Ports.Dex, "AWS_PORT": &o.Ports.AWS, "PORTAL_PORT": &o.Ports.Portal,
+		"APISERVER_PORT": &o.Ports.APIServer, "DEX_PORT": &o.Ports.Dex, "AWS_PORT": &o.Ports.AWS,
+		"PORTAL_PORT": &o.Ports.Portal,
 	} {
 		value := env(variable)
 		if value == "" {
@@ -87,7 +88,8 @@ func options(root string, env func(string) string) (stack.Options, error) {
 		}
 		n, err := strconv.ParseUint(value, 10, 16)
 		if err != nil {
-			return o, fmt.Errorf("%s=%s is not a port: a number from 1 to 65535, or 0 for any free one", variable, value)
+			return o, fmt.Errorf("%s=%s is not a port: a number from 1 to 65535, or 0 for any free one", variable,
+				value)
 		}
 		*port = int(n)
 	}

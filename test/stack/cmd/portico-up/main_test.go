@@ -30,9 +30,14 @@ func TestOptions(t *testing.T) {
 		{reason: "too large", env: map[string]string{"DEX_PORT": "65536"}, fails: "DEX_PORT=65536 is not a port"},
 		{
 			reason: "another endpoint takes the credentials of the environment",
-			env:    map[string]string{"AWS_ENDPOINT": "http://x", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"},
+			env: map[string]string{
+				"AWS_ENDPOINT": "http://x", "AWS_ACCESS_KEY_ID": "k",
+				"AWS_SECRET_ACCESS_KEY": "s",
+			},
 			check: func(o stack.Options) bool {
-				return o.AWSEndpoint == "http://x" && o.AWSCredentials == stack.Credentials{AccessKeyID: "k", SecretAccessKey: "s"}
+				return o.AWSEndpoint == "http://x" && o.AWSCredentials == stack.Credentials{
+					AccessKeyID: "k", SecretAccessKey: "s",
+				}
 			},
 		},
 		{
@@ -69,9 +74,10 @@ func TestOptions(t *testing.T) {
 func TestWelcome(t *testing.T) {
 	text := welcome(&stack.Stack{Proxy: &awsproxy.Proxy{}, OutsideAWSEndpoint: "http://aws"}, 0)
 	for reason, want := range map[string]string{
-		"version 1 of the AWS CLI knows this name only":     " AWS_DEFAULT_REGION=" + stack.Region + " ",
-		"Go's SDK this one":                                 " AWS_REGION=" + stack.Region + " ",
-		"as README.md has it; docs/cli.md requests another": "portico request bucket notes -n payments --set providerRef=aws-local --wait",
+		"version 1 of the AWS CLI knows this name only": " AWS_DEFAULT_REGION=" + stack.Region + " ",
+		"Go's SDK this one":                             " AWS_REGION=" + stack.Region + " ",
+		"as README.md has it; docs/cli.md requests another": "portico request bucket notes -n payments --set " +
+			"providerRef=aws-local --wait",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", reason, want, text)

@@ -26,7 +26,8 @@ func welcome(s *stack.Stack, took time.Duration) string {
 		p("\nAWS (in place of the simulator)\n\n  %s", s.AWSEndpoint)
 	} else {
 		p("\nAWS (the same simulator that the operator uses, to look behind its back)\n")
-		p("  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=%[2]s AWS_DEFAULT_REGION=%[2]s AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test",
+		p("  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=%[2]s AWS_DEFAULT_REGION=%[2]s AWS_ACCESS_KEY_ID=test "+
+			"AWS_SECRET_ACCESS_KEY=test",
 			s.OutsideAWSEndpoint, stack.Region)
 	}
 	b.WriteString(hostnames(s))
@@ -37,7 +38,8 @@ func welcome(s *stack.Stack, took time.Duration) string {
 	p("     portico request bucket notes -n %s --set providerRef=%s --wait", stack.Users[0].Namespace, stack.Provider)
 	p("3. By REST:")
 	p("     TOKEN=$(%s)", s.TokenCommand(stack.Users[0].Name))
-	p("     curl -s -H \"Authorization: Bearer $TOKEN\" %s/api/v1/namespaces/%s/s3buckets", s.PortalURL, stack.Users[0].Namespace)
+	p("     curl -s -H \"Authorization: Bearer $TOKEN\" %s/api/v1/namespaces/%s/s3buckets", s.PortalURL,
+		stack.Users[0].Namespace)
 	p("4. With kubectl:")
 	p("     kubectl apply -n %s -f config/samples/s3bucket.yaml", stack.Users[0].Namespace)
 	p("     kubectl get s3buckets -n %s -w\n", stack.Users[0].Namespace)
@@ -60,8 +62,9 @@ func hostnames(s *stack.Stack) string {
 	if public == "" {
 		return ""
 	}
-	return fmt.Sprintf("\nHostnames below payments.%[1]s and search.%[1]s, with a simulated load balancer controller (docs/local-cluster.md)\n\n"+
-		"  hosted zone %[1]s   public %[2]s   private %[3]s\n", stack.Domain, public, s.Zones[stack.Zone{Domain: stack.Domain, Private: true}])
+	return fmt.Sprintf("\nHostnames below payments.%[1]s and search.%[1]s, with a simulated load balancer controller "+
+		"(docs/local-cluster.md)\n\n  hosted zone %[1]s   public %[2]s   private %[3]s\n", stack.Domain, public,
+		s.Zones[stack.Zone{Domain: stack.Domain, Private: true}])
 }
 
 func contexts(s *stack.Stack) string {

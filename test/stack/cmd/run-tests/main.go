@@ -28,8 +28,8 @@ import (
 	"time"
 )
 
-// gcPercent is GOGC of the tests and all that they start. Control planes and test binaries live for minutes and machines
-// have memory to spare: with the default, collections take an eighth of a suite's CPU time.
+// gcPercent is GOGC of the tests and all that they start. Control planes and test binaries live for minutes and
+// machines have memory to spare: with the default, collections take an eighth of a suite's CPU time.
 const gcPercent = "400"
 
 func main() {
@@ -63,7 +63,8 @@ func parse(args []string) (s suite, err error) {
 	flags.StringVar(&s.tag, "tag", "", "the build tag of its test files")
 	in := flags.String("in", "", "the folders of the packages, separated by blanks; none: all")
 	flags.IntVar(&s.processes, "processes", 0, "how many test binaries run at a time; 0 leaves that to go test")
-	flags.StringVar(&s.split, "split", "", "the folder of the package whose tests are dealt to parts, two for each process")
+	flags.StringVar(&s.split, "split", "", "the folder of the package whose tests are dealt to parts, two for each "+
+		"process")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}

@@ -37,7 +37,10 @@ func (s suite) jobs(ctx context.Context, folder string, r *report) ([]job, error
 	}
 	var parts, others []job
 	for _, dir := range s.packages {
-		whole := job{name: strings.TrimPrefix(dir, "./"), dir: dir, binary: filepath.Join(folder, filepath.Base(dir)+".test")}
+		whole := job{
+			name: strings.TrimPrefix(dir, "./"), dir: dir,
+			binary: filepath.Join(folder, filepath.Base(dir)+".test"),
+		}
 		if whole.name != s.split {
 			others = append(others, whole)
 			continue

@@ -36,8 +36,9 @@ func TestTestsIn(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"b_test.go": "func TestLast(t *testing.T) {}\n",
-		"a_test.go": "func TestMain(m *testing.M) {}\nfunc helper() {}\nfunc TestFirst(t *testing.T) {}\nfunc FuzzIt(f *testing.F) {}\nfunc ExampleIt() {}\n// func TestNone(\n",
-		"c.go":      "func TestIsNone() {}\n",
+		"a_test.go": "func TestMain(m *testing.M) {}\nfunc helper() {}\nfunc TestFirst(t *testing.T) {}\nfunc " +
+			"FuzzIt(f *testing.F) {}\nfunc ExampleIt() {}\n// func TestNone(\n",
+		"c.go": "func TestIsNone() {}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -67,7 +68,10 @@ func suiteOf(t *testing.T) suite {
 		}
 	}
 	t.Chdir(dir)
-	s, err := parse([]string{"-name", "slow", "-tag", "slow", "-processes", "2", "-split", "many", "--", "-count=1", "-timeout=1m"})
+	s, err := parse([]string{
+		"-name", "slow", "-tag", "slow", "-processes", "2", "-split", "many", "--", "-count=1",
+		"-timeout=1m",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,10 @@ func TestAPartThatFailsSaysWhy(t *testing.T) {
 	if got, want := r.summary(), "3 passed, 2 failed, 0 skipped"; got != want || err == nil {
 		t.Errorf("%s and the error %v, want %s", got, err, want)
 	}
-	for _, want := range []string{"the cause", "pass many (1 of 4): 1 tests", "fail many (2 of 4): 1 tests", "panic: boom", "fail other: 2 tests"} {
+	for _, want := range []string{
+		"the cause", "pass many (1 of 4): 1 tests", "fail many (2 of 4): 1 tests",
+		"panic: boom", "fail other: 2 tests",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("does not say %q:\n%s", want, &out)
 		}
@@ -95,7 +102,8 @@ func TestAPartThatFailsSaysWhy(t *testing.T) {
 func TestAPackageThatIsNotThereCannotBeSplit(t *testing.T) {
 	s := suiteOf(t)
 	s.split = "mny"
-	if err := s.apart(t.Context(), newReport(&strings.Builder{})); err == nil || !strings.Contains(err.Error(), "-split mny") {
+	if err := s.apart(t.Context(), newReport(&strings.Builder{})); err == nil ||
+		!strings.Contains(err.Error(), "-split mny") {
 		t.Error(err)
 	}
 	for _, args := range [][]string{{"-split", "many", "-tag", "slow"}, {"-processes", "2"}} {

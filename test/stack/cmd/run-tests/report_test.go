@@ -17,7 +17,8 @@ func TestReport(t *testing.T) {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"noise\n"}
 {"Action":"pass","Package":"p","Test":"TestA"}
 {"Action":"pass","Package":"p","Elapsed":1.5}`,
-			summary: "1 passed, 0 failed, 0 skipped", says: []string{"pass p: 1 tests, 1.5 s"}, hides: []string{"noise"},
+			summary: "1 passed, 0 failed, 0 skipped", says: []string{"pass p: 1 tests, 1.5 s"},
+			hides: []string{"noise"},
 		},
 		{
 			reason: "a failure tells what it wrote",

@@ -52,11 +52,13 @@ func begin(ctx context.Context, root string, old tree, with string, rounds int, 
 		return nil, fmt.Errorf("-with %s: want helm or kubectl", with)
 	}
 	c := &campaign{
-		installer: &installer{root: root, with: with}, old: old, new: tree{dir: root, tag: "tree"}, rounds: rounds, progress: progress,
+		installer: &installer{root: root, with: with}, old: old, new: tree{dir: root, tag: "tree"}, rounds: rounds,
+		progress: progress,
 	}
 	var err error
 	c.stack, err = stack.Start(ctx, stack.Options{
-		Root: root, Parts: stack.Everything, Progress: progress, Versions: binaries(c.old, c.new), WorkloadIdentity: givesRights(c.old.dir),
+		Root: root, Parts: stack.Everything, Progress: progress, Versions: binaries(c.old, c.new),
+		WorkloadIdentity: givesRights(c.old.dir),
 		Install: func(ctx context.Context, s *stack.Stack) error {
 			if err := c.installer.prepare(ctx, s); err != nil {
 				return err
@@ -208,7 +210,8 @@ func (c *campaign) run(ctx context.Context, p phase) error {
 func (c *campaign) found(ctx context.Context, mark awsproxy.Mark, r *row) (err error) {
 	r.reads = len(c.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Reads))
 	for _, call := range c.stack.Proxy.CallsSince(mark, awsproxy.Writes) { // of the load balancer controller, too
-		r.writes = append(r.writes, fmt.Sprintf("%s %s %s of %s", call.Actor, call.Service, call.Operation, call.Resource))
+		r.writes = append(r.writes, fmt.Sprintf("%s %s %s of %s", call.Actor, call.Service, call.Operation,
+			call.Resource))
 	}
 	r.visits, r.lost = c.visitor.report()
 	now, err := c.look(ctx)
@@ -223,7 +226,8 @@ func (c *campaign) found(ctx context.Context, mark awsproxy.Mark, r *row) (err e
 // swept waits until the operator has done two sweeps.
 func (c *campaign) swept(ctx context.Context, mark awsproxy.Mark) error {
 	return c.until(ctx, "two sweeps", func() error {
-		if n := len(c.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.To("sqs", "ListQueues"))); n < 2 {
+		if n := len(c.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.To(
+			"sqs", "ListQueues"))); n < 2 {
 			return fmt.Errorf("%d until now", n)
 		}
 		return nil
@@ -254,7 +258,9 @@ func (c *campaign) runs(ctx context.Context, t tree) error {
 		}
 		for i := range list.Items {
 			p := &list.Items[i]
-			isReady := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+			isReady := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+			})
 			if !isReady || p.DeletionTimestamp != nil || !strings.HasSuffix(p.Spec.Containers[0].Image, ":"+t.tag) {
 				return fmt.Errorf("%s runs %s", p.Name, p.Spec.Containers[0].Image)
 			}

@@ -31,7 +31,10 @@ type object = map[string]any
 func (i *installer) prepare(ctx context.Context, s *stack.Stack) error {
 	i.kubeconfig, i.dir = s.AdminKubeconfig, filepath.Join(s.Dir, "install")
 	operator, portal := s.Settings()
-	maps.Copy(operator, map[string]string{"sweep-interval": "3s", "provider-resync": "5s", "installation-check-interval": "2s"})
+	maps.Copy(operator, map[string]string{
+		"sweep-interval": "3s", "provider-resync": "5s",
+		"installation-check-interval": "2s",
+	})
 	portal["installation-check-interval"] = "2s" // new roles take a moment to be effective
 	portal["shutdown-delay-duration"] = "5s"     // the default: a Service continues to send requests for a moment
 	i.values = object{"operator": operator, "portal": portal}
@@ -50,7 +53,8 @@ func (i *installer) prepare(ctx context.Context, s *stack.Stack) error {
 func (i *installer) run(ctx context.Context, program string, args ...string) error {
 	home := "HELM_CACHE_HOME=" + i.dir
 	_, err := command(ctx, i.root, "env", append([]string{
-		"KUBECONFIG=" + i.kubeconfig, home, strings.Replace(home, "CACHE", "CONFIG", 1), strings.Replace(home, "CACHE", "DATA", 1),
+		"KUBECONFIG=" + i.kubeconfig, home, strings.Replace(home, "CACHE", "CONFIG", 1),
+		strings.Replace(home, "CACHE", "DATA", 1),
 		filepath.Join(i.root, "bin", program),
 	}, args...)...)
 	return err
@@ -66,7 +70,10 @@ func (i *installer) install(ctx context.Context, t tree, wait bool) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"upgrade", "--install", "portico", filepath.Join(t.dir, "charts", "portico"), "-n", stack.Namespace, "-f", values, "--set", "image.tag=" + t.tag}
+	args := []string{
+		"upgrade", "--install", "portico", filepath.Join(t.dir, "charts", "portico"), "-n",
+		stack.Namespace, "-f", values, "--set", "image.tag=" + t.tag,
+	}
 	if wait {
 		args = append(args, "--wait", "--timeout=5m")
 	}
@@ -95,7 +102,9 @@ func (i *installer) chartValues() object {
 		"portal": here(object{
 			"settings": portal, "publicURL": portal["public-url"], "autoscaling": object{"enabled": false},
 			"oidc": object{
-				"issuerURL": portal["oidc-issuer-url"], "clientID": stack.PortalClient, "clientSecret": object{"existingSecret": "portico-oidc"},
+				"issuerURL": portal["oidc-issuer-url"], "clientID": stack.PortalClient, "clientSecret": object{
+					"existingSecret": "portico-oidc",
+				},
 			},
 		}),
 	}
@@ -104,7 +113,8 @@ func (i *installer) chartValues() object {
 // apply installs without Helm, with an overlay over config/default.
 func (i *installer) apply(ctx context.Context, t tree, wait bool) error {
 	if !wait {
-		if err := i.run(ctx, "kubectl", "create", "secret", "generic", "portico-session-keys", "-n", stack.Namespace, "--from-literal=keys="+sessionKey()); err != nil {
+		if err := i.run(ctx, "kubectl", "create", "secret", "generic", "portico-session-keys", "-n", stack.Namespace,
+			"--from-literal=keys="+sessionKey()); err != nil {
 			return err
 		}
 	}
@@ -123,7 +133,8 @@ func (i *installer) apply(ctx context.Context, t tree, wait bool) error {
 		return err
 	}
 	for _, name := range []string{"operator", "portal"} {
-		if err := i.run(ctx, "kubectl", "rollout", "status", "deployment/portico-"+name, "-n", stack.Namespace, "--timeout=5m"); err != nil {
+		if err := i.run(ctx, "kubectl", "rollout", "status", "deployment/portico-"+name, "-n", stack.Namespace,
+			"--timeout=5m"); err != nil {
 			return err
 		}
 	}
@@ -138,7 +149,8 @@ func (i *installer) overlay(t tree, base string) object {
 	overlay := object{
 		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": []any{base},
 		"patches": []any{patch(object{
-			"$patch": "delete", "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": object{"name": "portico-portal", "namespace": stack.Namespace},
+			"$patch": "delete", "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+			"metadata": object{"name": "portico-portal", "namespace": stack.Namespace},
 		})},
 	}
 	for _, name := range []string{"operator", "portal"} {
@@ -169,7 +181,8 @@ func (i *installer) file(name string, content object) (path string, err error) {
 
 // fix runs the version's portico check --fix, and returns how many objects that changed.
 func (i *installer) fix(ctx context.Context, t tree) (steps int, err error) {
-	said, err := command(ctx, i.root, filepath.Join(t.bin(), "portico"), "check", "--fix", "--yes", "--kubeconfig", i.kubeconfig)
+	said, err := command(ctx, i.root, filepath.Join(t.bin(), "portico"), "check", "--fix", "--yes", "--kubeconfig",
+		i.kubeconfig)
 	if err != nil {
 		return 0, err
 	}
@@ -185,7 +198,8 @@ func (i *installer) fix(ctx context.Context, t tree) (steps int, err error) {
 
 // lacks fails if the cluster lacks something that the version needs.
 func (i *installer) lacks(ctx context.Context, t tree) error {
-	if _, err := command(ctx, i.root, filepath.Join(t.bin(), "portico"), "check", "--kubeconfig", i.kubeconfig); err != nil {
+	if _, err := command(ctx, i.root, filepath.Join(t.bin(), "portico"), "check", "--kubeconfig",
+		i.kubeconfig); err != nil {
 		return fmt.Errorf("%s with %s Pods: %w", t, strconv.Itoa(replicas), err)
 	}
 	return nil

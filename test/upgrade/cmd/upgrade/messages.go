@@ -53,7 +53,8 @@ func openQueue(ctx context.Context, api *sqs.Client, queue, topic string) error 
 	_, err = api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{
 		QueueUrl: at.QueueUrl,
 		Attributes: map[string]string{
-			string(policy): strings.ReplaceAll(iampolicy.LetIn("sqs:SendMessage", queue, []iampolicy.Source{{ARN: topic}}),
+			string(policy): strings.ReplaceAll(
+				iampolicy.LetIn("sqs:SendMessage", queue, []iampolicy.Source{{ARN: topic}}),
 				iampolicy.Own, "ByHand"),
 		},
 	})

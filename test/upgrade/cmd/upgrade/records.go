@@ -31,16 +31,22 @@ func (c *campaign) records(ctx context.Context) (map[string]operatorapi.Record, 
 	if !roots.AppendCertsFromPEM([]byte(lease.Annotations[operatorapi.AnnotationCA])) {
 		return nil, errors.New("no leader has said yet where it answers")
 	}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{operatorapi.Audience}}}
-	token, err := c.clients.CoreV1().ServiceAccounts(stack.Namespace).CreateToken(ctx, "portico-portal", request, metav1.CreateOptions{})
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{Audiences: []string{operatorapi.Audience}},
+	}
+	token, err := c.clients.CoreV1().ServiceAccounts(stack.Namespace).CreateToken(
+		ctx, "portico-portal", request, metav1.CreateOptions{})
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: operatorapi.ServerName}}
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: operatorapi.ServerName},
+	}
 	defer transport.CloseIdleConnections()
 	all := map[string]operatorapi.Record{}
 	for after, more := "", true; more; more = after != "" {
-		page, err := recordsAfter(ctx, transport, lease.Annotations[operatorapi.AnnotationURL], token.Status.Token, after)
+		page, err := recordsAfter(ctx, transport, lease.Annotations[operatorapi.AnnotationURL], token.Status.Token,
+			after)
 		if err != nil {
 			return nil, err
 		}
@@ -52,8 +58,12 @@ func (c *campaign) records(ctx context.Context) (map[string]operatorapi.Record, 
 	return all, nil
 }
 
-func recordsAfter(ctx context.Context, transport *http.Transport, at, token, after string) (page operatorapi.List, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at+operatorapi.ResourcesPath+"?"+url.Values{"after": {after}}.Encode(), http.NoBody)
+func recordsAfter(ctx context.Context, transport *http.Transport, at, token, after string) (
+	page operatorapi.List, err error,
+) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at+operatorapi.ResourcesPath+"?"+url.Values{
+		"after": {after},
+	}.Encode(), http.NoBody)
 	if err != nil {
 		return page, err
 	}
@@ -76,10 +86,12 @@ func (c *campaign) lookedAt(ctx context.Context) error {
 		return err
 	}
 	asked := time.Now()
-	note := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.AnnotationReconcileRequestedAt, asked.Format(time.RFC3339Nano))
+	note := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.AnnotationReconcileRequestedAt,
+		asked.Format(time.RFC3339Nano))
 	for i := range all {
 		o := &all[i]
-		if _, err := c.of(o.GetKind()).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, note, metav1.PatchOptions{}); err != nil {
+		if _, err := c.of(o.GetKind()).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, note,
+			metav1.PatchOptions{}); err != nil {
 			return fmt.Errorf("ask for a look at %s: %w", o.GetName(), err)
 		}
 	}
@@ -159,7 +171,8 @@ func ready(o *unstructured.Unstructured) error {
 		return err
 	}
 	for _, condition := range known.Status.Conditions {
-		if condition.Type == v1alpha1.ConditionReady && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == o.GetGeneration() {
+		if condition.Type == v1alpha1.ConditionReady && condition.Status == metav1.ConditionTrue &&
+			condition.ObservedGeneration == o.GetGeneration() {
 			return nil
 		}
 	}

@@ -118,8 +118,9 @@ func (c *campaign) account(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("tag a subnet: %w", err)
 	}
 	return map[string]string{
-		"PUBLIC_ZONE": c.stack.Zones[stack.Zone{Domain: stack.Domain}], "PRIVATE_ZONE": c.stack.Zones[stack.Zone{Domain: stack.Domain, Private: true}],
-		"SUBNET": subnet,
+		"PUBLIC_ZONE":  c.stack.Zones[stack.Zone{Domain: stack.Domain}],
+		"PRIVATE_ZONE": c.stack.Zones[stack.Zone{Domain: stack.Domain, Private: true}],
+		"SUBNET":       subnet,
 	}, nil
 }
 

@@ -42,7 +42,8 @@ func (r row) verdict() error {
 		{"requests to the portal lost", r.lost},
 	} {
 		if len(one.all) > 0 {
-			errs = append(errs, fmt.Errorf("%d %s:\n  %s", len(one.all), one.what, strings.Join(one.all[:min(len(one.all), most)], "\n  ")))
+			errs = append(errs, fmt.Errorf("%d %s:\n  %s", len(one.all), one.what,
+				strings.Join(one.all[:min(len(one.all), most)], "\n  ")))
 		}
 	}
 	return errors.Join(errs...)
@@ -60,9 +61,11 @@ func (t *table) print(out io.Writer) {
 	}
 	_, _ = fmt.Fprintf(out, "%d objects: %s\n\n", total, strings.Join(parts, ", "))
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\tPods then\tall Ready after\tPods replaced\tAWS reads\tAWS writes\tfound to do\tchanged\trequests\tlost")
+	_, _ = fmt.Fprintln(w, "\tPods then\tall Ready after\tPods replaced\tAWS reads\tAWS writes\tfound to "+
+		"do\tchanged\trequests\tlost")
 	for _, r := range t.rows {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%.1f s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", r.phase, r.runs, r.took.Seconds(), r.replaced, r.reads,
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%.1f s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", r.phase, r.runs, r.took.Seconds(),
+			r.replaced, r.reads,
 			len(r.writes), len(r.planned), len(r.changed), r.visits, len(r.lost))
 	}
 	_ = w.Flush()

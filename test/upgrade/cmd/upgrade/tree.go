@@ -57,11 +57,13 @@ func baseline(ctx context.Context, root, from string, progress io.Writer) (tree,
 	}
 	commit, err := command(ctx, root, "git", "rev-parse", "--verify", "--end-of-options", from+"^{commit}")
 	if err != nil {
-		return tree{}, fmt.Errorf("find the commit to upgrade from (a shallow clone lacks it: git fetch --unshallow): %w", err)
+		return tree{}, fmt.Errorf("find the commit to upgrade from (a shallow clone lacks it: git fetch "+
+			"--unshallow): %w", err)
 	}
 	commit = strings.TrimSpace(commit)
 	if _, err := command(ctx, root, "git", "merge-base", "--is-ancestor", commit, "HEAD"); err != nil {
-		return tree{}, fmt.Errorf("%s is no ancestor of what is checked out, so nobody upgrades from it to this tree: %w", commit, err)
+		return tree{}, fmt.Errorf("%s is no ancestor of what is checked out, so nobody upgrades from it to this "+
+			"tree: %w", commit, err)
 	}
 	t := tree{dir: filepath.Join(root, ".cache", "upgrade", commit), tag: "baseline", commit: commit}
 	if err := t.extract(ctx, root); err != nil {
@@ -99,7 +101,8 @@ func (t tree) extract(ctx context.Context, root string) error {
 func (t tree) build(ctx context.Context) error {
 	const version = "github.com/portico-platform/portico/api/version"
 	stamps := "-X " + version + ".number=" + t.tag + " -X " + version + ".commit=" + t.commit
-	_, err := command(ctx, t.dir, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamps,
+	_, err := command(ctx, t.dir, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+		stamps,
 		"-o", t.bin()+string(filepath.Separator), "./cmd/operator", "./cmd/portal", "./cmd/portico")
 	return err
 }
@@ -111,7 +114,8 @@ func command(ctx context.Context, dir, name string, args ...string) (string, err
 	var out, said strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(name), strings.Join(args, " "), err, out.String(), said.String())
+		return out.String(), fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(name), strings.Join(args, " "), err,
+			out.String(), said.String())
 	}
 	return out.String() + said.String(), nil
 }

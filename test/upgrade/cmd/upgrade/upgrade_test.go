@@ -68,7 +68,8 @@ func TestOneOfEveryKindIsRequested(t *testing.T) {
 			t.Errorf("%s %s is in no namespace", o.GetKind(), o.GetName())
 		}
 		text, err := o.MarshalJSON()
-		if err != nil || strings.Contains(string(text), "aws-prod") || strings.Contains(string(text), `"zoneId":"Z0`) || strings.Contains(string(text), `"zoneId":""`) {
+		if err != nil || strings.Contains(string(text), "aws-prod") || strings.Contains(string(text), `"zoneId":"Z0`) ||
+			strings.Contains(string(text), `"zoneId":""`) {
 			t.Errorf("it does not fit the stack: %s, %v", text, err)
 		}
 	}
@@ -83,7 +84,8 @@ func TestAKindWithoutASampleFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the sample of Novel") {
 		t.Errorf("%v", err)
 	}
-	if _, err := countsOf(nil, map[string]string{"Novel": "novels"}); err == nil || !strings.Contains(err.Error(), "no object of Novel") {
+	if _, err := countsOf(nil, map[string]string{"Novel": "novels"}); err == nil ||
+		!strings.Contains(err.Error(), "no object of Novel") {
 		t.Errorf("%v", err)
 	}
 }
@@ -97,9 +99,18 @@ func objectOf(uid, note, spec string) *unstructured.Unstructured {
 }
 
 func TestWhatUsersHaveIsCompared(t *testing.T) {
-	before := snapshot{"Secret a/a": objectOf("1", "x", "p"), "Secret a/b": objectOf("2", "x", "p"), "Secret a/c": objectOf("3", "x", "p"), "Secret a/d": objectOf("4", "x", "p")}
-	now := snapshot{"Secret a/a": objectOf("1", "y", "p"), "Secret a/b": objectOf("2", "x", "secret"), "Secret a/c": objectOf("9", "x", "p"), "Secret a/e": objectOf("5", "x", "p")}
-	want := []string{"Secret a/b changed in .data.password", "Secret a/c was replaced", "Secret a/d was deleted", "Secret a/e was created"}
+	before := snapshot{
+		"Secret a/a": objectOf("1", "x", "p"), "Secret a/b": objectOf("2", "x", "p"),
+		"Secret a/c": objectOf("3", "x", "p"), "Secret a/d": objectOf("4", "x", "p"),
+	}
+	now := snapshot{
+		"Secret a/a": objectOf("1", "y", "p"), "Secret a/b": objectOf("2", "x", "secret"),
+		"Secret a/c": objectOf("9", "x", "p"), "Secret a/e": objectOf("5", "x", "p"),
+	}
+	want := []string{
+		"Secret a/b changed in .data.password", "Secret a/c was replaced", "Secret a/d was deleted",
+		"Secret a/e was created",
+	}
 	if got := before.changed(now); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -113,7 +124,9 @@ func TestWhatUsersHaveIsCompared(t *testing.T) {
 func TestALookCountsOnceTheOperatorIsContent(t *testing.T) {
 	asked := time.Unix(1_000_000, 0)
 	record := func(after time.Duration, reason string, failures int64) map[string]operatorapi.Record {
-		return map[string]operatorapi.Record{"1": {UID: "1", LastChecked: asked.Add(after), Reason: reason, Failures: failures}}
+		return map[string]operatorapi.Record{
+			"1": {UID: "1", LastChecked: asked.Add(after), Reason: reason, Failures: failures},
+		}
 	}
 	for name, c := range map[string]struct {
 		records map[string]operatorapi.Record
