@@ -245,8 +245,6 @@ const (
 	ReasonIdle                 = "Idle"
 	ReasonLoadBalancerNotFound = "LoadBalancerNotFound"
 	ReasonOverBudget           = "OverBudget"
-	// the shared load balancer stopped after the routes of the hostname changed, and the hostname is closed
-	ReasonRouteSuspected = "RouteSuspected"
-	// a route has what the shared load balancer does not take, and its hostname is closed
-	ReasonRouteUnsupported = "RouteUnsupported"
+	ReasonRouteSuspected       = "RouteSuspected"   // the shared load balancer stopped after the routes of the hostname changed, and the hostname is closed
+	ReasonRouteUnsupported     = "RouteUnsupported" // a route has what the shared load balancer does not take, and its hostname is closed
 )

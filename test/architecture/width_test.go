@@ -42,7 +42,7 @@ func TestLinesAreNarrow(t *testing.T) {
 }
 
 // wideLines returns the lines that may be wide: those of raw strings, and rows of tables, which are elements of a
-// composite literal on a line of their own.
+// composite literal on a line of their own, and constants of a group with what they mean.
 func (s source) wideLines() map[int]bool {
 	lines := map[int]bool{}
 	add := func(n ast.Node) {
@@ -55,6 +55,12 @@ func (s source) wideLines() map[int]bool {
 		case *ast.BasicLit:
 			if n.Kind == token.STRING && (n.Value[0] == '`' || hasLongWord(n.Value)) {
 				add(n)
+			}
+		case *ast.GenDecl:
+			for _, spec := range n.Specs {
+				if value, ok := spec.(*ast.ValueSpec); ok && n.Lparen.IsValid() && value.Comment != nil {
+					add(spec)
+				}
 			}
 		case *ast.CompositeLit:
 			for _, element := range n.Elts {
