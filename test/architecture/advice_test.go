@@ -1,12 +1,9 @@
 package architecture
 
 import (
-	"go/ast"
-	"go/token"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -98,14 +95,11 @@ func textsOf(t *testing.T, dir string) (all []string) {
 		if s.isTest() || path.Dir(s.path) != dir {
 			continue
 		}
-		ast.Inspect(s.File, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				if text, err := strconv.Unquote(lit.Value); err == nil && strings.Contains(text, " ") {
-					all = append(all, text)
-				}
+		for _, text := range stringsIn(s.File, nil) {
+			if strings.Contains(text, " ") {
+				all = append(all, text)
 			}
-			return true
-		})
+		}
 	}
 	return all
 }

@@ -91,22 +91,19 @@ var (
 // literals returns the strings of a Go file that have more than one word, separated by a line that no phrase matches.
 func literals(file *ast.File) string {
 	var b strings.Builder
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ImportSpec, *ast.Field: // import paths, and field tags other than documentation
-			if f, ok := n.(*ast.Field); ok && f.Tag != nil {
-				b.WriteString(docs(f.Tag.Value) + "\n‖\n")
-			}
-			_, isField := n.(*ast.Field)
-			return isField
-		case *ast.BasicLit:
-			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING &&
-				strings.Contains(text, " ") && !strings.HasPrefix(n.Value, "`json:") {
-				b.WriteString(text + "\n‖\n") // no phrase matches across two strings
-			}
+	texts := stringsIn(file, func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if ok && field.Tag != nil {
+			b.WriteString(docs(field.Tag.Value) + "\n‖\n")
 		}
-		return true
+		_, imports := n.(*ast.ImportSpec)
+		return imports
 	})
+	for _, text := range texts {
+		if strings.Contains(text, " ") && !strings.HasPrefix(text, "json:") {
+			b.WriteString(text + "\n‖\n")
+		}
+	}
 	return b.String()
 }
 

@@ -109,7 +109,7 @@ func hostnameDies(t *testing.T, stage string, dies func(d keptDomain, name strin
 	if writes < 5 {
 		t.Fatalf("only %d writes were counted in %s", writes, stage)
 	}
-	for at := int64(1); at <= writes; at++ {
+	for _, at := range deathsAmong(writes, stage) {
 		dies(d, fmt.Sprintf("%s-%d", stage, at), newCut(at, awsproxy.After))
 	}
 }

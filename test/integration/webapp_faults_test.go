@@ -99,7 +99,7 @@ func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
 		if writes < 2 {
 			t.Fatalf("only %d writes were counted in %s", writes, g.name)
 		}
-		for at := int64(1); at <= writes; at++ {
+		for _, at := range deathsAmong(writes, g.name) {
 			dies(fmt.Sprintf("%s-%d", g.name, at), newCut(at, awsproxy.After))
 		}
 	}
