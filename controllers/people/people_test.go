@@ -95,7 +95,7 @@ func newDoor(t *testing.T, objects ...runtime.Object) *door {
 			Secrets: d.CoreV1(), System: []string{"portico-system"},
 			Now: func() time.Time { return time.Unix(1_000, 0) },
 		},
-		Log:   logr.FromSlogHandler(slog.NewJSONHandler(&d.log, nil)),
+		Log: logr.FromSlogHandler(slog.NewJSONHandler(&d.log, nil)),
 	}).Routes(d.mux)
 	return d
 }

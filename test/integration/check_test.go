@@ -104,8 +104,7 @@ func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at 
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "hostnamegrants.portico.dev"}}
 	edit(t, c, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
 		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-		schema.Properties["spec"].Properties["newer"] =
-			apiextensionsv1.JSONSchemaProps{Type: "string"}
+		schema.Properties["spec"].Properties["newer"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 	})
 	_, said := portico.run(0, append(at, "--fix", "--yes")...)
 	says(t, said, "change CustomResourceDefinition hostnamegrants.portico.dev") // nobody uses it

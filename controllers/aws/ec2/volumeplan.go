@@ -95,17 +95,25 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 		if len(attachment) > 0 {
 			actions = append(actions, i.setDeleteOnTermination(seen, device, attachment))
 		}
-		switch {
-		case len(volume) == 0:
-		case v.modifying() && !external.ObserveOnly(obj):
-			rest = engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace,
-				"%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(volume),
-				device)
-		default:
-			actions = append(actions, i.modifyVolume(obj, seen, device, volume))
-		}
+		change, err := i.planModify(obj, seen, device, volume)
+		actions, rest = append(actions, change...), cmp.Or(err, rest)
 	}
 	return actions, rest
+}
+
+// planModify changes a volume, unless AWS still works on the last change.
+func (i *instance) planModify(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
+	changes []external.Change,
+) ([]external.Action, error) {
+	switch {
+	case len(changes) == 0:
+		return nil, nil
+	case seen.volumes[device].modifying() && !external.ObserveOnly(obj):
+		return nil, engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace,
+			"%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(changes), device)
+	default:
+		return []external.Action{i.modifyVolume(obj, seen, device, changes)}, nil
+	}
 }
 
 // volumeTooLarge returns the error for a volume that is larger than declared, whatever enlarged it: EBS volumes cannot
