@@ -105,10 +105,11 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 func (i *instance) planModify(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
 	changes []external.Change,
 ) ([]external.Action, error) {
+	v := seen.volumes[device]
 	switch {
 	case len(changes) == 0:
 		return nil, nil
-	case seen.volumes[device].modifying() && !external.ObserveOnly(obj):
+	case v.modifying() && !external.ObserveOnly(obj):
 		return nil, engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace,
 			"%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(changes), device)
 	default:

@@ -15,6 +15,9 @@ func TestNamesOfApplicationsAreNoCodes(t *testing.T) {
 			t.Errorf("has the code %q: got %v, want %v", code, got, want)
 		}
 	}
+	if secret := secretError("set the password", pgLocked); !locked(secret) {
+		t.Errorf("the code of %v is not known", secret)
+	}
 	if locked(err) || overtaken(err) {
 		t.Error("it is taken for a lock, whose owner's connections are ended")
 	}

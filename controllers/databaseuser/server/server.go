@@ -138,6 +138,6 @@ func hasCode(err error, code string) bool {
 
 // secretError returns the error of a statement with a password, without the server's text, which may quote it.
 func secretError(what, code string) error {
-	return fmt.Errorf("%s: the database refused it with the error %s; its text is not shown, because it may quote "+
-		"the password", what, code)
+	return refusedError{fmt.Errorf("%s: the database refused it with the error %s; its text is not shown, because it "+
+		"may quote the password", what, code), code}
 }
