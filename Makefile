@@ -54,39 +54,40 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run all tests: unit, integration, browser, monitoring, and 2 min of chaos
-	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-chaos
+test: deps ## Run all tests: unit, integration, browser and monitoring
+	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
 .PHONY: test-unit
 test-unit: $(run-tests) ## Run the unit tests, in random order
 	@$(run-tests) -name unit -- $(RACE) -vet=off -shuffle=on -timeout=25m
 	@cd test/chart && go test ./...
+	@go test -tags chaos ./cmd/operator
 
 # Packages that start goroutines. A test of test/architecture keeps the list.
 goroutines := cmd/portal cmd/portico/prompt cmd/portico/session controllers/cloud controllers/deleted controllers/fair controllers/hostname/claim \
 	controllers/hostname/dns controllers/operatorapi controllers/people controllers/sweep portal portal/cluster portal/pages/page \
-	portal/pages/resource portal/rest portal/sse
+	portal/pages/resource portal/podlogs portal/sse
 
 .PHONY: test-race
 test-race: $(run-tests) ## Run the unit tests of packages that start goroutines with the race detector; needs a C compiler
 	@CGO_ENABLED=1 $(run-tests) -name race -in "$(addprefix ./,$(goroutines))" -- -race -vet=off -shuffle=on -timeout=25m
 
 .PHONY: test-all
-test-all: deps ## Run everything that finds faults: make test, races, other servers, the oldest Kubernetes, identity providers, fuzzing, chaos; some 3 hours
-	@$(MAKE) --keep-going test test-race-all test-compat test-oldest test-idp fuzz chaos
+test-all: deps ## Run everything that finds faults: make test with deaths after every write, races, other servers, the oldest Kubernetes, identity providers, fuzzing, chaos; some 3 hours
+	@EVERY_WRITE=1 $(MAKE) --keep-going test test-race-all test-compat test-oldest test-idp fuzz chaos
 
 .PHONY: test-race-all
 test-race-all: ## Run all unit and integration tests with the race detector; about an hour
 	@CGO_ENABLED=1 $(MAKE) --keep-going test-unit test-integration RACE=-race
 
-# Most of the time they wait, so three processes run at a time, each with a control plane of its own.
+# Most of the time they wait, so PROCESSES of them run at a time, each with a control plane of its own.
 .PHONY: test-integration
 test-integration: $(build) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
 	@$(build) run,chart
 	@test/databases/install.sh
 	@test/nginx/install.sh
-	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- $(RACE) -count=1 -timeout=60m
+	@$(run-tests) -name integration -tag integration -processes $(or $(PROCESSES),3) -split test/integration -- $(RACE) -count=1 -timeout=60m
 
 # The stack takes the programs that it is shown in place of newer ones of its own.
 .PHONY: test-oldest
@@ -153,8 +154,7 @@ chaos: $(build) ## Let users, crashes and faults loose, then compare AWS with th
 
 # With a seed that has found something, another one each day.
 .PHONY: test-chaos
-test-chaos: ## The same for 2 min, with a seed that found something once: for CI
-	@go test -tags chaos ./cmd/operator
+test-chaos: ## The same for 2 min, with a seed that found something once
 	@$(MAKE) chaos DURATION=$(or $(DURATION),2m) SEED=$(or $(SEED),found)
 
 ## ---- bench

@@ -53,6 +53,9 @@ func NewTail(changed <-chan struct{}, open func(context.Context) (*Lines, error)
 // News returns a channel that receives when Take has something to return.
 func (t *Tail) News() <-chan struct{} { return t.news }
 
+// Start runs Run in the background. Take returns what it has read.
+func (t *Tail) Start(ctx context.Context) { go t.Run(ctx) }
+
 // Run reads until the log ends, ctx is cancelled or a limit is reached.
 func (t *Tail) Run(ctx context.Context) {
 	lines, err := t.find(ctx)

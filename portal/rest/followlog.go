@@ -55,7 +55,7 @@ type followedLog struct {
 func (f *followedLog) render(ctx context.Context) ([]sse.Part, error) {
 	if !f.reading {
 		f.reading = true
-		go f.tail.Run(ctx)
+		f.tail.Start(ctx)
 	}
 	text, n, note, end := f.tail.Take()
 	var out []sse.Part

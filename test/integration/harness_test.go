@@ -5,6 +5,7 @@ package integration
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -190,8 +192,9 @@ func team(t *testing.T, c client.Client) string {
 	return name
 }
 
-// abandon removes a test's objects, so that operators of later tests do not see them, without waiting for AWS. It
-// deletes the namespace only if Pods are left: that takes Kubernetes some 60 requests, a sixth of a suite's CPU time.
+// abandon removes a test's objects, so that operators of later tests do not see them, without waiting for AWS, and
+// everybody's rights in the namespace. It deletes the namespace only if Pods are left: that takes Kubernetes some 60
+// requests, a sixth of a suite's CPU time.
 func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own context is cancelled
@@ -202,7 +205,8 @@ func abandon(t *testing.T, c client.Client, ns string) {
 	}
 	pods := &metav1.PartialObjectMetadataList{}
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-	err := c.List(ctx, pods, client.InNamespace(ns), client.Limit(1))
+	err := errors.Join(c.DeleteAllOf(ctx, &rbacv1.RoleBinding{}, client.InNamespace(ns)),
+		c.List(ctx, pods, client.InNamespace(ns), client.Limit(1)))
 	if err == nil && len(pods.Items) > 0 {
 		err = c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})
 	}
