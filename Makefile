@@ -100,6 +100,7 @@ test-oldest: $(build) ## Run the integration tests against the oldest Kubernetes
 test-browser: $(build) $(run-tests) ## Run the tests in Chromium
 	@$(build) run,browser
 	@test/stack/chromium.sh
+	@test/databases/install.sh
 	@$(run-tests) -name browser -tag browser -- -count=1 -timeout=40m
 
 # A module of its own, for it needs Prometheus.
@@ -130,6 +131,7 @@ test-image: $(build) image ## Run operator and portal out of the layers of their
 screenshots: $(build) ## Take the pictures of docs/screens.md again; about 5 min
 	@$(build) run,browser
 	@test/stack/chromium.sh
+	@test/databases/install.sh
 	@rm -f docs/images/pages/*.webp
 	@PICTURES=$(CURDIR)/docs/images/pages go test -tags browser -count=1 -timeout=40m ./test/browser
 
