@@ -2,7 +2,7 @@
 // the operator and not AWS. It stores what requests set, including tags and attributes, and refuses requests as AWS
 // does; it does nothing that AWS would not do. It requires a signature but does not verify it.
 //
-// It has one account. It answers NotImplemented, which counts as an error, for everything that it does not implement.
+// It has one account. It answers with an error, which is counted, what it does not implement.
 package fakeaws
 
 import (

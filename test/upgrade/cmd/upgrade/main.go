@@ -1,7 +1,7 @@
 // Command upgrade upgrades a whole installation and rolls it back. It installs the baseline with an object of every
-// kind, upgrades to this tree with only portico check --fix in between, and returns to the baseline. It fails unless
-// throughout AWS receives no write, everything stays Ready, no user's object changes, and the portal answers every
-// request.
+// kind but DatabaseUser and Team, upgrades to this tree with only portico check --fix in between, and returns to the
+// baseline. It fails unless throughout AWS receives no write, everything stays Ready, no user's object changes, and the
+// portal answers every request.
 package main
 
 import (
