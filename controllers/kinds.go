@@ -57,11 +57,15 @@ func objects() map[string]client.Object {
 }
 
 // providerUsers returns a zero object of each kind that refers to a provider.
-func providerUsers() map[string]client.Object {
-	all := objects()
-	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{},
-		&v1alpha1.PoolGateway{}
-	all[v1alpha1.KindAccessBinding] = &v1alpha1.AccessBinding{}
+func providerUsers() map[string]watch.ProviderUser {
+	all := map[string]watch.ProviderUser{
+		v1alpha1.KindGatewayHostnameRequest: &v1alpha1.GatewayHostnameRequest{},
+		v1alpha1.KindPoolGateway:            &v1alpha1.PoolGateway{},
+		v1alpha1.KindAccessBinding:          &v1alpha1.AccessBinding{},
+	}
+	for name, k := range kinds {
+		all[name] = k.object
+	}
 	return all
 }
 
@@ -90,7 +94,7 @@ func requested() map[string]client.Object {
 
 // kind is one entry of kinds.
 type kind struct {
-	object client.Object // the zero object, for watches and lists
+	object watch.ProviderUser // the zero object, for watches and lists
 	list   lister
 	setup  func(ctrl.Manager, deps, []watch.Ref) error
 	refs   []watch.Ref
@@ -127,6 +131,7 @@ type traits struct {
 func bind[T interface {
 	*P
 	external.Object
+	watch.ProviderUser
 }, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, is traits) kind {
 	connect := connecting[T](adapter)
 	setup := func(mgr ctrl.Manager, d deps, refs []watch.Ref) error {

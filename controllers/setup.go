@@ -243,7 +243,7 @@ func setupDeletions(ctx context.Context, mgr ctrl.Manager, d deps) error {
 // setupKinds registers the kinds in the table.
 func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	for name, k := range kinds {
-		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
+		if err := watch.IndexProviders(ctx, mgr, k.object); err != nil {
 			return err
 		}
 		if admitter, ok := k.object.(watch.Admitter); ok {

@@ -132,6 +132,10 @@ type WorkloadIdentity struct {
 	MaxPerNamespace *int32 `json:"maxPerNamespace,omitempty"`
 }
 
+// ConditionAuthenticated is the condition of an AWSProvider that its credentials are valid and belong to the right
+// account. It differs from Ready while a provider in use is being deleted: its resources still need it.
+const ConditionAuthenticated = "Authenticated"
+
 // WorkloadIdentityMode is a way in which Pods get rights.
 // +kubebuilder:validation:Enum=PodIdentity;IRSA;None
 type WorkloadIdentityMode string

@@ -111,6 +111,12 @@ func (o *EC2Instance) Common() *CommonStatus { return &o.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (o *EC2Instance) AWS() (*AWSSpec, *AWSStatus) { return &o.Spec.AWSSpec, &o.Status.AWSStatus }
 
+// Providers returns the name of the AWSProvider whose account has the resource.
+func (o *EC2Instance) Providers() []string { return []string{o.Spec.ProviderRef.Name} }
+
+// Reserved reports whether a resource exists, or where it will be created is decided.
+func (o *EC2Instance) Reserved() bool { return o.Status.AccountID != "" }
+
 // OwnTags returns the tags that the owner asks for.
 func (o *EC2Instance) OwnTags() Tags { return o.Spec.Tags }
 
@@ -164,6 +170,12 @@ func (o *RDSInstance) Common() *CommonStatus { return &o.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (o *RDSInstance) AWS() (*AWSSpec, *AWSStatus) { return &o.Spec.AWSSpec, &o.Status.AWSStatus }
 
+// Providers returns the name of the AWSProvider whose account has the resource.
+func (o *RDSInstance) Providers() []string { return []string{o.Spec.ProviderRef.Name} }
+
+// Reserved reports whether a resource exists, or where it will be created is decided.
+func (o *RDSInstance) Reserved() bool { return o.Status.AccountID != "" }
+
 // OwnTags returns the tags that the owner asks for.
 func (o *RDSInstance) OwnTags() Tags { return o.Spec.Tags }
 
@@ -183,6 +195,12 @@ func (o *S3Bucket) Common() *CommonStatus { return &o.Status.CommonStatus }
 
 // AWS returns the parts that every AWS kind shares.
 func (o *S3Bucket) AWS() (*AWSSpec, *AWSStatus) { return &o.Spec.AWSSpec, &o.Status.AWSStatus }
+
+// Providers returns the name of the AWSProvider whose account has the resource.
+func (o *S3Bucket) Providers() []string { return []string{o.Spec.ProviderRef.Name} }
+
+// Reserved reports whether a resource exists, or where it will be created is decided.
+func (o *S3Bucket) Reserved() bool { return o.Status.AccountID != "" }
 
 // OwnTags returns the tags that the owner asks for.
 func (o *S3Bucket) OwnTags() Tags { return o.Spec.Tags }
@@ -204,6 +222,12 @@ func (o *SNSTopic) Common() *CommonStatus { return &o.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (o *SNSTopic) AWS() (*AWSSpec, *AWSStatus) { return &o.Spec.AWSSpec, &o.Status.AWSStatus }
 
+// Providers returns the name of the AWSProvider whose account has the resource.
+func (o *SNSTopic) Providers() []string { return []string{o.Spec.ProviderRef.Name} }
+
+// Reserved reports whether a resource exists, or where it will be created is decided.
+func (o *SNSTopic) Reserved() bool { return o.Status.AccountID != "" }
+
 // OwnTags returns the tags that the owner asks for.
 func (o *SNSTopic) OwnTags() Tags { return o.Spec.Tags }
 
@@ -223,6 +247,12 @@ func (o *SQSQueue) Common() *CommonStatus { return &o.Status.CommonStatus }
 
 // AWS returns the parts that every AWS kind shares.
 func (o *SQSQueue) AWS() (*AWSSpec, *AWSStatus) { return &o.Spec.AWSSpec, &o.Status.AWSStatus }
+
+// Providers returns the name of the AWSProvider whose account has the resource.
+func (o *SQSQueue) Providers() []string { return []string{o.Spec.ProviderRef.Name} }
+
+// Reserved reports whether a resource exists, or where it will be created is decided.
+func (o *SQSQueue) Reserved() bool { return o.Status.AccountID != "" }
 
 // OwnTags returns the tags that the owner asks for.
 func (o *SQSQueue) OwnTags() Tags { return o.Spec.Tags }

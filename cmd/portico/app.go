@@ -5,11 +5,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/portico/prompt"
 	"github.com/portico-platform/portico/config/crd"
@@ -124,21 +123,12 @@ func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error)
 	return "", usagef("in which namespace? Name it with -n: you can use %s", orList(me.Namespaces))
 }
 
-func orList(words []string) string { return listed(words, " or ") }
+// mostListed is how many words a sentence lists; it counts the rest.
+const mostListed = 10
 
-func andList(words []string) string { return listed(words, " and ") }
+func orList(words []string) string { return spoken.Or(spoken.Some(words, mostListed)) }
 
-// listed joins words for a sentence, with last (" and ", " or ") before the last one. Of many words it counts the rest.
-func listed(words []string, last string) string {
-	const most = 10
-	if len(words) > most {
-		words = append(slices.Clone(words[:most]), fmt.Sprintf("%d more", len(words)-most))
-	}
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
-}
+func andList(words []string) string { return spoken.And(spoken.Some(words, mostListed)) }
 
 // say prints a message for people on stderr, because stdout is for programs.
 func (a *app) say(format string, args ...any) { _, _ = fmt.Fprintf(a.err, format+"\n", args...) }

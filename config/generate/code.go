@@ -93,6 +93,12 @@ func (o *{{.Name}}) Common() *CommonStatus { return &o.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (o *{{.Name}}) AWS() (*AWSSpec, *AWSStatus) { return &o.Spec.AWSSpec, &o.Status.AWSStatus }
 
+// Providers returns the name of the AWSProvider whose account has the resource.
+func (o *{{.Name}}) Providers() []string { return []string{o.Spec.ProviderRef.Name} }
+
+// Reserved reports whether a resource exists, or where it will be created is decided.
+func (o *{{.Name}}) Reserved() bool { return o.Status.AccountID != "" }
+
 // OwnTags returns the tags that the owner asks for.
 func (o *{{.Name}}) OwnTags() Tags { return o.Spec.Tags }
 

@@ -34,7 +34,7 @@ type Options struct {
 // Setup registers the controller with the manager.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	proto := &v1alpha1.AccessBinding{}
-	if err := watch.Index(ctx, mgr, proto, watch.ProviderIndex, watch.ProviderOf); err != nil {
+	if err := watch.IndexProviders(ctx, mgr, proto); err != nil {
 		return err
 	}
 	rec := Reconciler{

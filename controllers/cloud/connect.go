@@ -18,10 +18,6 @@ import (
 	"github.com/portico-platform/portico/controllers/guardrail"
 )
 
-// ConditionAuthenticated is the condition of an AWSProvider that its credentials are valid and belong to the right
-// account. It differs from Ready while a provider in use is being deleted: its resources still need it.
-const ConditionAuthenticated = "Authenticated"
-
 // Connector opens the session for an object, if its namespace is allowed to use the provider.
 type Connector struct {
 	Reader    client.Reader // cached
@@ -168,7 +164,7 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 	if p.Status.ObservedGeneration != p.Generation {
 		return engine.Wait(v1alpha1.ReasonProviderNotReady, 5*time.Second, "provider %s is being checked", p.Name)
 	}
-	if auth := meta.FindStatusCondition(p.Status.Conditions, ConditionAuthenticated); auth == nil ||
+	if auth := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionAuthenticated); auth == nil ||
 		auth.Status != metav1.ConditionTrue {
 		return engine.Blocked(v1alpha1.ReasonProviderNotReady, "provider %s cannot be used: %s", p.Name, cause(auth))
 	}

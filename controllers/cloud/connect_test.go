@@ -21,7 +21,7 @@ func provider(change ...func(*v1alpha1.AWSProvider)) *v1alpha1.AWSProvider {
 		MatchLabels: map[string]string{"aws": "yes"},
 	}
 	p.Status.ObservedGeneration = 2
-	p.Status.Conditions = []metav1.Condition{{Type: ConditionAuthenticated, Status: metav1.ConditionTrue}}
+	p.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAuthenticated, Status: metav1.ConditionTrue}}
 	for _, c := range change {
 		c(p)
 	}

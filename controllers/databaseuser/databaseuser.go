@@ -28,8 +28,6 @@ const (
 	rotationPause = 15 * time.Minute
 	// previousValid is how long the previous password stays valid.
 	previousValid = 24 * time.Hour
-	// watchFallback is how often a watched object is checked anyway, in case the watch fails.
-	watchFallback = time.Minute
 )
 
 // Secrets reads and writes the binding Secrets of objects; external.Secrets implements it.

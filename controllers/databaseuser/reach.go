@@ -65,7 +65,7 @@ func waiting(db *v1alpha1.RDSInstance) error {
 	if ready := meta.FindStatusCondition(db.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
 		state = ready.Message
 	}
-	return engine.Wait(v1alpha1.ReasonWaitingForDatabase, watchFallback,
+	return engine.Wait(v1alpha1.ReasonWaitingForDatabase, engine.WatchFallback,
 		"waiting for the RDSInstance %s to be Ready: %s", db.Name, state)
 }
 

@@ -14,6 +14,9 @@ const (
 	slowRetry = 5 * time.Minute
 )
 
+// WatchFallback is how often a watched object is checked anyway, in case the watch fails.
+const WatchFallback = time.Minute
+
 // WaitError is an error that is not a failure: the work cannot continue yet, or not until somebody acts. Every other
 // error is retried with back-off.
 type WaitError struct {

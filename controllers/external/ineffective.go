@@ -2,9 +2,9 @@ package external
 
 import (
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -93,6 +93,5 @@ func list(actions []engine.PlannedAction) string {
 	for _, a := range actions {
 		texts = append(texts, a.String())
 	}
-	last := len(texts) - 1
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+	return spoken.And(texts)
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// watchFallback is how often a watched state is checked anyway, in case the watch fails.
-const watchFallback = time.Minute
-
 // requestListener requests the certificate on the PoolGateway, whose reconciler alone writes to the load balancer, and
 // waits until it is attached.
 func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
@@ -135,7 +132,7 @@ func (r *reconciliation) servedBefore() bool {
 }
 
 func (r *reconciliation) waitForListener(what string) error {
-	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, watchFallback, what)
+	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, engine.WatchFallback, what)
 }
 
 // waitForPool returns a WaitError that says what is missing, and why the whole Gateway makes no progress, if it makes
@@ -169,7 +166,7 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 		return err
 	}
 	if found || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load "+
+		return waitForPool(pg, v1alpha1.ReasonDetaching, engine.WatchFallback, "the hostname is being taken off the load "+
 			"balancer of "+pg.Name)
 	}
 	if asked { // a PoolGateway pass that has not seen this may be running

@@ -57,13 +57,16 @@ type setup struct {
 
 // Index indexes our own kinds, which exist with or without Gateway API in the cluster.
 func Index(ctx context.Context, mgr ctrl.Manager) error {
+	for _, user := range []watch.ProviderUser{&v1alpha1.GatewayHostnameRequest{}, &v1alpha1.PoolGateway{}} {
+		if err := watch.IndexProviders(ctx, mgr, user); err != nil {
+			return err
+		}
+	}
 	for _, one := range []struct {
 		obj   client.Object
 		name  string
 		value client.IndexerFunc
 	}{
-		{&v1alpha1.GatewayHostnameRequest{}, watch.ProviderIndex, watch.ProviderOf},
-		{&v1alpha1.PoolGateway{}, watch.ProviderIndex, watch.ProviderOf},
 		{&v1alpha1.GatewayHostnameRequest{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway) }},
 		{&v1alpha1.DomainClaim{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Gateway) }},
 		{&v1alpha1.DomainClaim{}, claim.Index, claim.IndexValues},

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -47,7 +46,7 @@ func TestOnlyRepeatedFailureToVerifyTheIdentityTurnsAProviderOff(t *testing.T) {
 			now = now.Add(c.after)
 			r.setAuthenticated(p, r.judgeIdentity(p, c.err))
 		}
-		got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated)
+		got := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionAuthenticated)
 		if got.Status != row.status || got.Reason != row.reason ||
 			(meta.FindStatusCondition(p.Status.Conditions, conditionIdentityVerified) != nil) != row.since {
 			t.Errorf("%s: %+v", name, p.Status.Conditions)
@@ -70,7 +69,7 @@ func TestANewProviderWhoseIdentityIsNotVerifiedIsBeingChecked(t *testing.T) {
 		metav1.ConditionUnknown, metav1.ConditionUnknown, metav1.ConditionFalse,
 	} {
 		r.setAuthenticated(p, r.judgeIdentity(p, no))
-		if got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated); got.Status != want {
+		if got := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionAuthenticated); got.Status != want {
 			t.Errorf("at %s: %+v", now, got)
 		}
 		now = now.Add(8 * time.Minute)

@@ -97,11 +97,11 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 	return session, nil
 }
 
-// setAuthenticated sets the condition that resources depend on; see cloud.ConditionAuthenticated. A temporary failure,
+// setAuthenticated sets the condition that resources depend on; see v1alpha1.ConditionAuthenticated. A temporary failure,
 // such as a throttled or lost call, does not change the condition of credentials that worked.
 func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	c := metav1.Condition{
-		Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
+		Type: v1alpha1.ConditionAuthenticated, ObservedGeneration: p.Generation,
 		LastTransitionTime: metav1.Time{Time: r.Now()},
 	}
 	switch wait, waiting := engine.AsWait(err); {
@@ -112,7 +112,7 @@ func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 		}
 	case waiting && wait.Stalled:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, wait.Reason, wait.Error()
-	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) &&
+	case meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionAuthenticated) &&
 		p.Status.ObservedGeneration == p.Generation:
 		return
 	default:

@@ -37,7 +37,7 @@ func TestMark(t *testing.T) {
 				p.Status.ObservedGeneration = 1
 			}
 			r.setAuthenticated(p, x.err)
-			got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated)
+			got := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionAuthenticated)
 			if got == nil || got.Status != x.status || got.Reason != x.reason {
 				t.Errorf("got %+v", got)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // Options are what the controller of AWSProviders needs.
@@ -25,7 +26,7 @@ type Options struct {
 	// Resync is how often credentials are checked again; 0: Revalidate.
 	Resync time.Duration
 	// Users are all kinds that refer to a provider, by name.
-	Users map[string]client.Object
+	Users map[string]watch.ProviderUser
 }
 
 // Setup registers the controller with the manager.

@@ -14,14 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // users lists the objects that use a provider.
 type users struct {
 	mgr   ctrl.Manager
-	kinds map[string]client.Object
+	kinds map[string]watch.ProviderUser
 }
 
 // list returns the objects of all kinds that hold a resource at a provider. An object that only refers to the provider
@@ -30,7 +29,7 @@ func (u users) list(ctx context.Context, provider string) ([]string, error) {
 	var all []string
 	for name, proto := range u.kinds {
 		err := watch.Each(ctx, u.mgr, proto, func(o client.Object) {
-			if hasReservation(o) {
+			if o.(watch.ProviderUser).Reserved() {
 				all = append(all, userName(name, o))
 			}
 		}, client.MatchingFields{watch.ProviderIndex: provider})
@@ -45,8 +44,8 @@ func (u users) list(ctx context.Context, provider string) ([]string, error) {
 func (u users) listUncached(ctx context.Context, provider string) ([]string, error) {
 	var all []string
 	for name := range u.kinds {
-		err := eachUncached(ctx, u.mgr, name, func(o client.Object) {
-			if slices.Contains(watch.ProviderOf(o), provider) && hasReservation(o) {
+		err := eachUncached(ctx, u.mgr, name, func(o watch.ProviderUser) {
+			if slices.Contains(o.Providers(), provider) && o.Reserved() {
 				all = append(all, userName(name, o))
 			}
 		})
@@ -61,7 +60,7 @@ func (u users) listUncached(ctx context.Context, provider string) ([]string, err
 const pageUncached = 500
 
 // eachUncached does what watch.Each does, without the cache.
-func eachUncached(ctx context.Context, mgr ctrl.Manager, kind string, each func(client.Object)) error {
+func eachUncached(ctx context.Context, mgr ctrl.Manager, kind string, each func(watch.ProviderUser)) error {
 	for next := ""; ; {
 		made, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
 		if err != nil {
@@ -72,7 +71,7 @@ func eachUncached(ctx context.Context, mgr ctrl.Manager, kind string, each func(
 			return fmt.Errorf("list %s: %w", kind, err)
 		}
 		err = meta.EachListItem(page, func(o runtime.Object) error {
-			each(o.(client.Object))
+			each(o.(watch.ProviderUser))
 			return nil
 		})
 		if next = page.GetContinue(); err != nil || next == "" {
@@ -85,26 +84,10 @@ func userName(kind string, o client.Object) string {
 	return fmt.Sprintf("%s %s/%s", kind, o.GetNamespace(), o.GetName())
 }
 
-// hasReservation reports whether obj may have resources in an account: its status records the account before anything
-// is created.
-func hasReservation(obj client.Object) bool {
-	switch o := obj.(type) {
-	case external.Object:
-		_, status := o.AWS()
-		return status.AccountID != ""
-	case *v1alpha1.GatewayHostnameRequest:
-		return o.Status.AccountID != ""
-	case *v1alpha1.AccessBinding:
-		return o.Status.AccountID != ""
-	default: // a PoolGateway belongs to an account from its creation
-		return true
-	}
-}
-
 // enqueueDeletedProvider enqueues the providers of an object that are being deleted and may have waited for it.
 func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
-		for _, name := range watch.ProviderOf(o) {
+		for _, name := range o.(watch.ProviderUser).Providers() {
 			key, provider := client.ObjectKey{Name: name}, &v1alpha1.AWSProvider{}
 			if err := mgr.GetCache().Get(ctx, key, provider); err == nil && !provider.DeletionTimestamp.IsZero() {
 				all = append(all, reconcile.Request{NamespacedName: key})
@@ -116,8 +99,9 @@ func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 
 // reservationReleased passes events after which an object no longer holds resources at a provider where it held some.
 func reservationReleased() predicate.Predicate {
-	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is client.Object) bool {
-		left := func(provider string) bool { return !slices.Contains(watch.ProviderOf(is), provider) }
-		return hasReservation(was) && (!hasReservation(is) || slices.ContainsFunc(watch.ProviderOf(was), left))
+	return predicate.And(watch.NotCreated(), watch.Changed(func(old, new client.Object) bool {
+		was, is := old.(watch.ProviderUser), new.(watch.ProviderUser)
+		left := func(provider string) bool { return !slices.Contains(is.Providers(), provider) }
+		return was.Reserved() && (!is.Reserved() || slices.ContainsFunc(was.Providers(), left))
 	}))
 }

@@ -126,7 +126,7 @@ func (s *Sweeper) list(ctx context.Context, kind Kind, g group) (map[string]bool
 	if err := s.Reader.Get(ctx, client.ObjectKey{Name: g.provider}, provider); err != nil {
 		return nil, err
 	}
-	if !meta.IsStatusConditionTrue(provider.Status.Conditions, cloud.ConditionAuthenticated) {
+	if !meta.IsStatusConditionTrue(provider.Status.Conditions, v1alpha1.ConditionAuthenticated) {
 		return nil, engine.Blocked(v1alpha1.ReasonProviderNotReady, "provider %s cannot be used", g.provider)
 	}
 	session, err := s.Sessions.For(ctx, provider, "")

@@ -52,7 +52,7 @@ func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string,
 	provider := &v1alpha1.AWSProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: "aws", UID: "p"},
 		Spec:       v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: ref, SecretAccessKeyRef: ref, Endpoint: sts.URL},
-		Status:     v1alpha1.AWSProviderStatus{CommonStatus: v1alpha1.CommonStatus{Conditions: []metav1.Condition{{Type: cloud.ConditionAuthenticated, Status: metav1.ConditionTrue}}}},
+		Status:     v1alpha1.AWSProviderStatus{CommonStatus: v1alpha1.CommonStatus{Conditions: []metav1.Condition{{Type: v1alpha1.ConditionAuthenticated, Status: metav1.ConditionTrue}}}},
 	}
 	sessions := cloud.NewSessions(secrets{}, "cluster", "", &cloud.Limiters{Rates: cloud.DefaultRates(), Now: time.Now})
 	sessions.Endpoints = cloud.Endpoints{sts.URL}

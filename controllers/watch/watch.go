@@ -23,33 +23,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/external"
 )
 
 // ProviderIndex is the cache index of objects by their provider.
 const ProviderIndex = "spec.providerRef.name"
 
-// ProviderOf returns the values of an object in ProviderIndex: its own AWSProvider, and any other where it has
-// resources.
-func ProviderOf(obj client.Object) []string {
-	switch o := obj.(type) {
-	case external.Object:
-		spec, _ := o.AWS()
-		return []string{spec.ProviderRef.Name}
-	case *v1alpha1.GatewayHostnameRequest:
-		return []string{o.Spec.ProviderRef.Name}
-	case *v1alpha1.AccessBinding:
-		if at := o.Status.ClusterAccount; at != nil {
-			return []string{o.Spec.ProviderRef.Name, at.Provider}
-		}
-		return []string{o.Spec.ProviderRef.Name}
-	case *v1alpha1.PoolGateway:
-		return []string{o.Spec.ProviderRef.Name}
-	default:
-		return nil
-	}
+// ProviderUser is an object that has something in the accounts of AWSProviders.
+type ProviderUser interface {
+	client.Object
+	// Providers returns the names of the AWSProviders, which are the values in ProviderIndex.
+	Providers() []string
+	// Reserved reports whether it has something there, or where it will be created is decided. An object that only
+	// refers to a provider has nothing there, and must not block its deletion.
+	Reserved() bool
+}
+
+// IndexProviders indexes the objects of a kind by their providers.
+func IndexProviders(ctx context.Context, mgr ctrl.Manager, proto ProviderUser) error {
+	return Index(ctx, mgr, proto, ProviderIndex, func(obj client.Object) []string {
+		return obj.(ProviderUser).Providers()
+	})
 }
 
 // Index indexes the objects of obj's kind in the cache by values.
@@ -222,7 +216,7 @@ func ProviderChanged() predicate.Predicate {
 }
 
 func authenticated(p *v1alpha1.AWSProvider) bool {
-	return meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated)
+	return meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionAuthenticated)
 }
 
 // DeletionsOnly passes deletions only.

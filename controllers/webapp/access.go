@@ -109,7 +109,7 @@ func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 	if seen && reason != v1alpha1.ReasonPropagating && (given || r.allBound(plan.given)) {
 		return nil // it runs, and the rest may take long
 	}
-	return engine.Wait(v1alpha1.ReasonWaitingForAccess, watchFallback, "waiting until the Pods have their rights in "+
+	return engine.Wait(v1alpha1.ReasonWaitingForAccess, engine.WatchFallback, "waiting until the Pods have their rights in "+
 		"AWS: %s", said)
 }
 

@@ -9,15 +9,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/portico-platform/portico/api/access"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
-
-// watchFallback is how often a watched object is checked anyway, in case the watch fails.
-const watchFallback = time.Minute
 
 // variable is an environment variable of a binding.
 type variable struct {
@@ -135,7 +131,7 @@ func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBindi
 	if ready && (found.Ready || r.usesSecret(found.Binding.Name)) {
 		return found, nil
 	}
-	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s",
+	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, engine.WatchFallback, "waiting for the %s %s to be Ready: %s",
 		b.Kind, b.Name, cmp.Or(found.State, "it is not checked yet"))
 }
 

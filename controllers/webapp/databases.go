@@ -80,7 +80,7 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 	if slices.Contains(unreachable, reason) { // the same state as the DatabaseUser's
 		return nil, engine.Blocked(reason, "the DatabaseUser %s is not Ready: %s", user.Name, said)
 	}
-	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback,
+	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, engine.WatchFallback,
 		"waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
 }
 

@@ -91,7 +91,7 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if r.http.UID == "" {
-		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback,
+		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, engine.WatchFallback,
 			"waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	c := r.accepted()
@@ -100,7 +100,7 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 		return "", engine.Blocked(r.address.Closed, "the GatewayHostnameRequest %s is closed: %s", name,
 			r.address.ClosedBy)
 	case c == nil || c.ObservedGeneration != r.http.Generation:
-		return "", engine.Wait(v1alpha1.ReasonRoutePending, watchFallback,
+		return "", engine.Wait(v1alpha1.ReasonRoutePending, engine.WatchFallback,
 			"the load balancer controller has not taken up the route yet")
 	case c.Status != metav1.ConditionTrue && c.Message == "":
 		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s",
@@ -109,7 +109,7 @@ func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s: %s",
 			c.Reason, c.Message)
 	case !r.address.Ready:
-		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback,
+		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, engine.WatchFallback,
 			"waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	return r.answers(ctx)
@@ -127,7 +127,7 @@ func (r *reconciliation) answers(ctx context.Context) (string, error) {
 	case state.deployment.UID != "" && state.wantedReplicas() == 0:
 		return r.address.Hostname + " leads to it, and no replica is asked for: every request is answered with 503", nil
 	}
-	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, watchFallback,
+	return "", engine.Wait(v1alpha1.ReasonMinimumReplicasUnavailable, engine.WatchFallback,
 		"%s leads to it; it answers as soon as a replica is available", r.address.Hostname)
 }
 

@@ -46,7 +46,7 @@ func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s",
 			progressDeadline, text)
 	}
-	return "", engine.Wait(v1alpha1.ReasonRollingOut, watchFallback, "%s", text)
+	return "", engine.Wait(v1alpha1.ReasonRollingOut, engine.WatchFallback, "%s", text)
 }
 
 // progress returns the progress of the rollout as text.

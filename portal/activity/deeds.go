@@ -3,11 +3,11 @@ package activity
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -121,7 +121,7 @@ func deeds(parts []string, notes map[string]any) []Deed {
 	}
 	slices.Sort(parts)
 	if parts = slices.Compact(parts); len(parts) > 0 {
-		out = append(out, Deed{Changed, "changed " + list(parts)})
+		out = append(out, Deed{Changed, "changed " + listed(parts)})
 	}
 	return out
 }
@@ -129,14 +129,4 @@ func deeds(parts []string, notes map[string]any) []Deed {
 // maxParts is the maximum number of named parts.
 const maxParts = 8
 
-// list joins parts in words.
-func list(parts []string) string {
-	if more := len(parts) - maxParts; more > 0 {
-		parts = append(parts[:maxParts:maxParts], strconv.Itoa(more)+" more")
-	}
-	last := len(parts) - 1
-	if last == 0 {
-		return parts[0]
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
-}
+func listed(parts []string) string { return spoken.And(spoken.Some(parts, maxParts)) }

@@ -121,7 +121,7 @@ func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
 			"show yet")
 	}
 	if slices.ContainsFunc(all, hasAlias) {
-		return "", engine.Wait(v1alpha1.ReasonInUse, watchFallback, "the records of a hostname lead to this load "+
+		return "", engine.Wait(v1alpha1.ReasonInUse, engine.WatchFallback, "the records of a hostname lead to this load "+
 			"balancer, which stays until the hostname has another certificate or its records are gone")
 	}
 	text, err := r.tearDown(ctx)
@@ -219,14 +219,14 @@ func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
 		switch {
 		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
 			r.unseen = c != nil && c.Status == metav1.ConditionUnknown // AWS is creating the load balancer
-			return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback,
+			return "", engine.Wait(v1alpha1.ReasonGatewayPending, engine.WatchFallback,
 				"the load balancer controller has not taken up the Gateway yet")
 		case c.Status != metav1.ConditionTrue:
 			return "", r.controllerRefusal(c)
 		}
 	}
 	if len(g.Status.Addresses) == 0 {
-		return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback, "the Gateway has no address yet")
+		return "", engine.Wait(v1alpha1.ReasonGatewayPending, engine.WatchFallback, "the Gateway has no address yet")
 	}
 	return "the load balancer controller has done its part", nil
 }
@@ -236,10 +236,10 @@ func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
 	says := fmt.Sprintf("the load balancer controller says %s; kubectl describe gateway %s -n %s has its events",
 		Says(c), r.pg.Name, r.pg.Namespace)
 	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
-		return engine.Wait(v1alpha1.ReasonChangesWait, watchFallback, "what was served is served as before; changes "+
+		return engine.Wait(v1alpha1.ReasonChangesWait, engine.WatchFallback, "what was served is served as before; changes "+
 			"wait: %s", says)
 	}
-	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "%s", says)
+	return engine.Wait(v1alpha1.ReasonGatewayFailed, engine.WatchFallback, "%s", says)
 }
 
 // Says formats a condition as part of a sentence: "Invalid: too many rules". The message may be empty, or a full
@@ -251,9 +251,6 @@ func Says(c *metav1.Condition) string {
 	}
 	return c.Reason + ": " + message
 }
-
-// watchFallback is how often a watched state is checked anyway, in case the watch fails.
-const watchFallback = time.Minute
 
 // address returns the load balancer's DNS name.
 func (r *reconciliation) address() string {
