@@ -128,8 +128,9 @@ func (r *reconciliation) setPassword(ctx context.Context, a server.Account, logi
 	}
 	err := r.Dialer.SignIn(ctx, r.as(login, password))
 	if errors.Is(err, server.ErrSignIn) {
-		return engine.Wait(v1alpha1.ReasonDatabaseRefused, engine.WatchFallback, "the database does not let %s in with the "+
-			"password that it was given; does it have a rule that allows the user to sign in from there?", login)
+		return engine.Wait(v1alpha1.ReasonDatabaseRefused, engine.WatchFallback,
+			"the database does not let %s in with the "+
+				"password that it was given; does it have a rule that allows the user to sign in from there?", login)
 	}
 	return err
 }

@@ -166,8 +166,9 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 		return err
 	}
 	if found || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waitForPool(pg, v1alpha1.ReasonDetaching, engine.WatchFallback, "the hostname is being taken off the load "+
-			"balancer of "+pg.Name)
+		return waitForPool(pg, v1alpha1.ReasonDetaching, engine.WatchFallback,
+			"the hostname is being taken off the load "+
+				"balancer of "+pg.Name)
 	}
 	if asked { // a PoolGateway pass that has not seen this may be running
 		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load "+

@@ -97,8 +97,8 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 	return session, nil
 }
 
-// setAuthenticated sets the condition that resources depend on; see v1alpha1.ConditionAuthenticated. A temporary failure,
-// such as a throttled or lost call, does not change the condition of credentials that worked.
+// setAuthenticated sets the condition that resources depend on; see v1alpha1.ConditionAuthenticated. A temporary
+// failure, such as a throttled or lost call, does not change the condition of credentials that worked.
 func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	c := metav1.Condition{
 		Type: v1alpha1.ConditionAuthenticated, ObservedGeneration: p.Generation,

@@ -109,8 +109,9 @@ func (r *reconciliation) awaitRights(pass *engine.Pass, plan accessPlan) error {
 	if seen && reason != v1alpha1.ReasonPropagating && (given || r.allBound(plan.given)) {
 		return nil // it runs, and the rest may take long
 	}
-	return engine.Wait(v1alpha1.ReasonWaitingForAccess, engine.WatchFallback, "waiting until the Pods have their rights in "+
-		"AWS: %s", said)
+	return engine.Wait(v1alpha1.ReasonWaitingForAccess, engine.WatchFallback,
+		"waiting until the Pods have their rights in "+
+			"AWS: %s", said)
 }
 
 // allBound reports whether the Pods already have the details of all these resources.

@@ -131,7 +131,8 @@ func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBindi
 	if ready && (found.Ready || r.usesSecret(found.Binding.Name)) {
 		return found, nil
 	}
-	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, engine.WatchFallback, "waiting for the %s %s to be Ready: %s",
+	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, engine.WatchFallback,
+		"waiting for the %s %s to be Ready: %s",
 		b.Kind, b.Name, cmp.Or(found.State, "it is not checked yet"))
 }
 

@@ -121,8 +121,9 @@ func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
 			"show yet")
 	}
 	if slices.ContainsFunc(all, hasAlias) {
-		return "", engine.Wait(v1alpha1.ReasonInUse, engine.WatchFallback, "the records of a hostname lead to this load "+
-			"balancer, which stays until the hostname has another certificate or its records are gone")
+		return "", engine.Wait(v1alpha1.ReasonInUse, engine.WatchFallback,
+			"the records of a hostname lead to this load "+
+				"balancer, which stays until the hostname has another certificate or its records are gone")
 	}
 	text, err := r.tearDown(ctx)
 	if err != nil {
@@ -236,8 +237,9 @@ func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
 	says := fmt.Sprintf("the load balancer controller says %s; kubectl describe gateway %s -n %s has its events",
 		Says(c), r.pg.Name, r.pg.Namespace)
 	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
-		return engine.Wait(v1alpha1.ReasonChangesWait, engine.WatchFallback, "what was served is served as before; changes "+
-			"wait: %s", says)
+		return engine.Wait(v1alpha1.ReasonChangesWait, engine.WatchFallback,
+			"what was served is served as before; changes "+
+				"wait: %s", says)
 	}
 	return engine.Wait(v1alpha1.ReasonGatewayFailed, engine.WatchFallback, "%s", says)
 }
