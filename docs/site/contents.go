@@ -57,6 +57,7 @@ var contents = []Group{
 	{"About Portico", []Entry{
 		{"comparison", "Comparison"},
 		{"architecture", "How it is built"},
+		{"where", "Where it is decided"},
 		{"adr", "Decisions"},
 		{"performance", "Performance"},
 		{"local-cluster", "The local cluster"},
