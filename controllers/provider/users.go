@@ -99,8 +99,8 @@ func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 
 // reservationReleased passes events after which an object no longer holds resources at a provider where it held some.
 func reservationReleased() predicate.Predicate {
-	return predicate.And(watch.NotCreated(), watch.Changed(func(old, new client.Object) bool {
-		was, is := old.(watch.ProviderUser), new.(watch.ProviderUser)
+	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after client.Object) bool {
+		was, is := before.(watch.ProviderUser), after.(watch.ProviderUser)
 		left := func(provider string) bool { return !slices.Contains(is.Providers(), provider) }
 		return was.Reserved() && (!is.Reserved() || slices.ContainsFunc(was.Providers(), left))
 	}))
