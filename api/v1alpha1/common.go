@@ -32,7 +32,7 @@ const (
 	// it up.
 	AnnotationKeptFor = "portico.dev/kept-for"
 	// AnnotationFormerUID names the UIDs that a Namespace had in clusters that are lost, separated by commas, or the
-	// one under which a GatewayHostnameRequest got its hostname there. Admission keeps it to whoever may restore.
+	// one under which a GatewayHostnameRequest got its hostname there. Only those who can restore a backup can set it.
 	AnnotationFormerUID = "portico.dev/former-uid"
 )
 
@@ -44,7 +44,7 @@ const (
 )
 
 // Labels and annotations of namespaces, which decide what a team can do. Admission keeps them to the operator and to
-// whoever can create Teams.
+// people who can create Teams.
 const (
 	// LabelTeam names the team that the namespace belongs to.
 	LabelTeam = "portico.dev/team"

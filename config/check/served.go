@@ -102,7 +102,7 @@ func skew(date string, now time.Time) Finding {
 	}
 	if by := now.Sub(then).Abs(); by > mostSkew {
 		f.State, f.Says = Lacking, "the API server's and this machine's differ by "+by.Round(time.Second).String()
-		f.Fix = "set the clock that is wrong (timedatectl tells of this machine's): tokens and requests to AWS are " +
+		f.Fix = "set the clock that is wrong (timedatectl shows this machine's): tokens and requests to AWS are " +
 			"refused by clocks that are off"
 	}
 	return f

@@ -145,7 +145,7 @@ func TestAFullListEndsAllThatBeganBefore(t *testing.T) {
 		}
 	}
 	if len(other.data) != 1 || len(other.sessions) != 0 || len(l.byUser) != 0 {
-		t.Errorf("%d keys are told, %d and %d sessions are known", len(other.data), len(l.sessions),
+		t.Errorf("got %d keys; %d and %d sessions are known", len(other.data), len(l.sessions),
 			len(other.sessions))
 	}
 	for _, s := range append(all, sessionOf("anybody", 0, noon)) {
@@ -187,7 +187,7 @@ func TestMomentsOfUsersFillNoList(t *testing.T) {
 		}
 	}
 	if len(other.data) != 1 || len(l.moments) != 1 || len(l.all) != 1 {
-		t.Errorf("%d keys are told, %d moments of %d are known", len(other.data), len(l.moments), len(l.all))
+		t.Errorf("got %d keys; %d moments of %d are known", len(other.data), len(l.moments), len(l.all))
 	}
 	for n := range maxOfList + 1 {
 		if s := sessionOf(fmt.Sprintf("%08x", n), 0, noon.Add(time.Duration(n)*time.Second)); !l.has(s) ||

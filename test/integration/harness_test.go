@@ -194,7 +194,7 @@ func team(t *testing.T, c client.Client) string {
 
 // abandon removes a test's objects, so that operators of later tests do not see them, without waiting for AWS, and
 // everybody's rights in the namespace. It deletes the namespace only if Pods are left: that takes Kubernetes some 60
-// requests, a sixth of a suite's CPU time.
+// requests.
 func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own context is cancelled

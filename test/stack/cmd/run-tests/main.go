@@ -88,6 +88,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	began := time.Now()
 	r := newReport(out)
+	r.measures = s.alone()
 	r.say("\n==> %s tests: go test %s\n", s.name, strings.Join(s.arguments(), " "))
 	if s.processes > 0 {
 		err = s.apart(ctx, r)
@@ -112,6 +113,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
+// alone reports whether each command runs one package at a time, so that what it uses is used by one test.
+func (s suite) alone() bool {
+	return s.processes > 0 || len(s.packages) == 1 && !strings.HasSuffix(s.packages[0], "...")
+}
+
 // arguments returns the arguments of go test.
 func (s suite) arguments() []string {
 	if s.tag == "" {
@@ -134,7 +140,7 @@ func stream(cmd *exec.Cmd, r *report) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	return errors.Join(r.read(events, func() float64 { return usedBy(cmd.Process.Pid) }), cmd.Wait())
+	return errors.Join(r.read(events, cmd.Process.Pid), cmd.Wait())
 }
 
 // tagged returns the folders with test files constrained to the tag.

@@ -42,6 +42,7 @@ type report struct {
 	times                   []event                        // of top-level tests
 	cpu                     map[string]float64             // CPU seconds by process, of all stacks
 	began                   map[[2]string]float64          // CPU seconds at the start of a test
+	measures                bool                           // whether to read the CPU seconds of each test
 }
 
 func newReport(out io.Writer) *report {
@@ -51,13 +52,13 @@ func newReport(out io.Writer) *report {
 	}
 }
 
-// read reads the events of one command until they end. used returns the CPU seconds that the command has used so far.
-func (r *report) read(events io.Reader, used func() float64) error {
+// read reads the events of the process pid until they end.
+func (r *report) read(events io.Reader, pid int) error {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			r.take(line, used)
+			r.take(line, pid)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -77,7 +78,7 @@ func (r *report) Write(text []byte) (int, error) {
 
 func (r *report) say(format string, args ...any) { _, _ = fmt.Fprintf(r, format, args...) }
 
-func (r *report) take(line []byte, used func() float64) {
+func (r *report) take(line []byte, pid int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var e event
@@ -92,12 +93,12 @@ func (r *report) take(line []byte, used func() float64) {
 		_, _ = r.buffer(e).WriteString(e.Output)
 		r.addCPU(e.Output)
 	case "run":
-		if e.topLevel() {
-			r.began[e.key()] = used()
+		if e.topLevel() && r.measures {
+			r.began[e.key()] = usedBy(pid)
 		}
 	case "pass", "fail", "skip":
-		if e.topLevel() {
-			e.cpu = used() - r.began[e.key()]
+		if e.topLevel() && r.measures {
+			e.cpu = usedBy(pid) - r.began[e.key()]
 		}
 		r.finish(e)
 	}

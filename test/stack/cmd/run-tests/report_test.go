@@ -50,7 +50,7 @@ go: no such module
 		t.Run(tt.reason, func(t *testing.T) {
 			var out strings.Builder
 			r := newReport(&out)
-			if err := r.read(strings.NewReader(tt.events), func() float64 { return 0 }); err != nil {
+			if err := r.read(strings.NewReader(tt.events), 0); err != nil {
 				t.Fatal(err)
 			}
 			if r.summary() != tt.summary {
