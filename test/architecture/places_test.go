@@ -272,10 +272,10 @@ func (p *places) errors(service string) {
 	common := regexp.MustCompile(`^(KMS|Kms)|Throttl|AccessDenied|^AuthorizationError|^(Resource)?NotFound$|^NoSuch` +
 		noun + `|^(DB)?` +
 		noun + `(NotFound|DoesNotExist|LimitExceeded|QuotaExceeded)(Fault)?$`)
-	classes := p.read("controllers/cloud/errorcodes.go")
+	classes := p.read("controllers/cloud/error_class.go")
 	for _, code := range errorCode.FindAllStringSubmatch(string(text), -1) {
 		if common.MatchString(code[1]) && !strings.Contains(classes, `"`+code[1]+`":`) {
-			p.add("controllers/cloud/errorcodes.go does not class %s of %s", code[1], service)
+			p.add("controllers/cloud/error_class.go does not class %s of %s", code[1], service)
 		}
 	}
 }
