@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/portico-platform/portico/api/rds"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/databaseuser/server"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -35,7 +36,7 @@ func (r *reconciliation) reach(ctx context.Context) (string, error) {
 func (r *reconciliation) connect(ctx context.Context) (_ string, err error) {
 	name := r.database.Name
 	switch db := r.database; {
-	case !v1alpha1.EngineHasUsers(db.Spec.Engine):
+	case !rds.EngineHasUsers(db.Spec.Engine):
 		return "", engine.Blocked(v1alpha1.ReasonEngineNotSupported, "the RDSInstance %s has the engine %s: database "+
 			"users are possible in postgres, mysql and mariadb only", name, db.Spec.Engine)
 	case db.Status.Endpoint == "" || db.Status.Binding == nil:

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/rds"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -45,7 +46,7 @@ func OwnUsers(c client.Client, now func() time.Time) MakeOwn {
 		} else if !found || !db.DeletionTimestamp.IsZero() {
 			return Own{}, problem(http.StatusConflict, "the database %s is being deleted", of.Name)
 		}
-		if why := db.Spec.NoOwnUsers(); why != "" {
+		if why := rds.NoOwnUsers(&db.Spec); why != "" {
 			return Own{}, problem(http.StatusConflict, "people have no users of their own in the database %s: %s. "+
 				"Owners of the team can see the master password", of.Name, why)
 		}

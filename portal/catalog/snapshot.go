@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/api/rds"
 )
 
 // EffectOn returns how a deletion protects the data of obj from loss, with the name of the final snapshot if there is
@@ -18,7 +18,7 @@ func (k Kind) EffectOn(obj *unstructured.Unstructured) string {
 	chosen := TextAt(obj, "spec", "finalSnapshotIdentifier")
 	identifier := cmp.Or(TextAt(obj, "status", "dbInstanceIdentifier"),
 		strings.ToLower(TextAt(obj, "spec", "dbInstanceIdentifier")))
-	name := v1alpha1.FinalSnapshotName(chosen, cmp.Or(identifier, "IDENTIFIER"), obj.GetUID())
+	name := rds.FinalSnapshotName(chosen, cmp.Or(identifier, "IDENTIFIER"), obj.GetUID())
 	if chosen == "" && identifier == "" {
 		name += ", where IDENTIFIER is the database's name in RDS"
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/rds"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/operator"
@@ -163,7 +164,7 @@ func (c *Cluster) Passwords(ctx context.Context, id auth.Identity, of Ref, obj *
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, db); err != nil {
 			return may, fmt.Errorf("read the database: %w", err)
 		}
-		if may.NoOwn = db.Spec.NoOwnUsers(); may.NoOwn == "" {
+		if may.NoOwn = rds.NoOwnUsers(&db.Spec); may.NoOwn == "" {
 			may.Own, err = c.ownAccess(ctx, id, of)
 		}
 		if err != nil {
@@ -195,7 +196,7 @@ func (c *Cluster) OwnUsers(ctx context.Context, database *unstructured.Unstructu
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(database.Object, db); err != nil {
 		return false, "", fmt.Errorf("read the database: %w", err)
 	}
-	why = db.Spec.NoOwnUsers()
+	why = rds.NoOwnUsers(&db.Spec)
 	return why == "", why, nil
 }
 

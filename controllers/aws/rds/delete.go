@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/smithy-go"
 
+	apirds "github.com/portico-platform/portico/api/rds"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -57,7 +58,7 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	obj.Status.FinalSnapshotIdentifier = ""
 	if !obj.Spec.SkipFinalSnapshot {
 		in.FinalDBSnapshotIdentifier = aws.String(
-			v1alpha1.FinalSnapshotName(obj.Spec.FinalSnapshotIdentifier, seen.identifier(), obj.UID))
+			apirds.FinalSnapshotName(obj.Spec.FinalSnapshotIdentifier, seen.identifier(), obj.UID))
 		obj.Status.FinalSnapshotIdentifier = *in.FinalDBSnapshotIdentifier
 	}
 	_, err := i.svc.DeleteDBInstance(ctx, in)
