@@ -14,6 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // in sets an object's provider, and its region if one is given.
@@ -151,7 +152,10 @@ func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
 		ns := team(t, c)
-		const many = 10
+		many := 5
+		if stack.EveryCase() {
+			many = 10
+		}
 		run := func(name string) int {
 			m := world.Proxy.Mark()
 			var all []life

@@ -24,6 +24,7 @@ import (
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // texts returns the paths of all strings in a schema that a user can choose freely.
@@ -255,8 +256,9 @@ func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	every, editable := func(stray) bool { return true }, func(x stray) bool { return x.edited }
 	asked, nothing := func(x stray) string { return x.spec }, func(stray) string { return "{}" }
 
-	j.end("at once", j.begin("once", every, asked))
-
+	if stack.EveryCase() {
+		j.end("at once", j.begin("once", every, asked))
+	}
 	blocked, edited := j.begin("blocked", every, asked), j.begin("edited", editable, nothing)
 	for i, o := range blocked {
 		if j.astray[i].reason != "" {

@@ -4,7 +4,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -87,18 +86,18 @@ func deathAtEveryWrite(t *testing.T, g stage) {
 	})
 }
 
-// deathsAmong returns the writes, from 1, after which an operator dies: all of them with EVERY_WRITE, as make test-all
-// sets it. Otherwise every third and the last: kinds make their writes in the same order, and begin at different ones,
-// so that together they try each step.
+// deathsAmong returns the writes, from 1, after which an operator dies: all of them in make test-all. Otherwise every
+// sixth and the last: kinds make their writes in the same order, and begin at different ones, so that together they try
+// each step.
 func deathsAmong(writes int64, kind string) (all []int64) {
-	if os.Getenv("EVERY_WRITE") != "" {
+	if stack.EveryCase() {
 		for at := int64(1); at <= writes; at++ {
 			all = append(all, at)
 		}
 		return all
 	}
-	first := int64(kind[0]) + int64(kind[1]) + int64(kind[2]) // the five kinds begin at 0, 1, 1, 2 and 2
-	for at := 1 + first%3; at < writes; at += 3 {
+	first := int64(kind[0]) + int64(kind[1]) + int64(kind[2]) // the five kinds begin at 0, 1, 2, 4 and 5
+	for at := 1 + first%6; at < writes; at += 6 {
 		all = append(all, at)
 	}
 	return append(all, writes)

@@ -19,6 +19,9 @@ import (
 // TestAnAdminFollowsThePages installs Portico, changes it, removes it and installs it again, loses the cluster and
 // restores it in another one, removes everything and installs without Helm: each step as the pages describe it.
 func TestAnAdminFollowsThePages(t *testing.T) {
+	if !stack.EveryCase() {
+		t.Skip("make test-all follows the pages; TestEverythingStartsTogether installs the chart, too")
+	}
 	a := newPlace(t, stack.Ports{})
 	install, disaster := a.pageOf("docs/install.md"), a.pageOf("docs/disaster.md")
 	a.installs(install)
