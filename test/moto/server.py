@@ -21,6 +21,8 @@ import uuid
 from functools import lru_cache
 from urllib.parse import quote_plus, urlsplit
 
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 from flask import has_request_context, request
 from moto.core.responses import ActionResult
 from moto.core.utils import iso_8601_datetime_with_milliseconds
@@ -356,6 +358,10 @@ class Marker:
 # For every request moto lists its own folders and tries the patterns of all services, a fifth of its time. The answer
 # depends on the host only.
 DomainDispatcherApplication.get_backend_for_host = lru_cache(maxsize=1000)(DomainDispatcherApplication.get_backend_for_host)
+
+# For each certificate moto makes an RSA key and checks it, in the time of a hundred requests. Nobody uses these keys, so one serves all.
+rsa.generate_private_key = lru_cache(rsa.generate_private_key)
+serialization.load_pem_private_key = lru_cache(maxsize=1000)(serialization.load_pem_private_key)
 
 # The proxy asks for this path before it relies on any of the above.
 api_urls.url_paths["{0}/moto-api/portico$"] = lambda request, full_url, headers: (200, {}, "ok")
