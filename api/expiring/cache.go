@@ -1,54 +1,70 @@
-// Package expiring keeps values for a while, within a bound.
+// Package expiring keeps values for a while, within bounds. It gives Kubernetes' LRUExpireCache types, and a bound in
+// bytes.
 package expiring
 
 import (
 	"sync"
 	"time"
+
+	lru "k8s.io/apimachinery/pkg/util/cache"
 )
 
-// Cache caches values for a while, in two generations: when the young one is old or full, it becomes the old one, and
-// the previous old one is dropped. It never holds more than limit values. It is safe for concurrent use.
+// Cache keeps values until they expire. It drops the value that was not used for longest when there are too many, and
+// all of them when they are too large together. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
-	life  time.Duration
-	limit int
-	now   func() time.Time
-
-	mu         sync.Mutex
-	young, old map[K]kept[V]
-	born       time.Time // of the young generation
+	kept  *lru.LRUExpireCache
+	most  int // bytes; 0: not limited
+	size  func(V) int
+	mu    sync.Mutex
+	bytes int // of all values added since the cache was empty
 }
 
-type kept[V any] struct {
-	value V
-	until time.Time
+// New returns an empty cache of limit values at most. now is its clock.
+func New[K comparable, V any](limit int, now func() time.Time) *Cache[K, V] {
+	return &Cache[K, V]{kept: lru.NewLRUExpireCacheWithClock(limit, clock(now))}
 }
 
-// New returns an empty cache of values that live as long as life, limit of them at most.
-func New[K comparable, V any](life time.Duration, limit int, now func() time.Time) *Cache[K, V] {
-	return &Cache[K, V]{life: life, limit: limit, now: now, young: map[K]kept[V]{}, born: now()}
+// Sized limits the values to most bytes together, and returns the cache. It must be called before the cache is used.
+func (c *Cache[K, V]) Sized(most int, size func(V) int) *Cache[K, V] {
+	c.most, c.size = most, size
+	return c
 }
 
 // Get returns the value of a key, if it is kept and has not expired.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	one, ok := c.young[key]
+	one, ok := c.kept.Get(key)
 	if !ok {
-		one, ok = c.old[key]
-	}
-	if !ok || !c.now().Before(one.until) {
 		return value, false
 	}
-	return one.value, true
+	return one.(V), true
 }
 
-// Put keeps a value.
-func (c *Cache[K, V]) Put(key K, value V) {
+// Put keeps a value until life has passed. A value that is too large for the cache is not kept.
+func (c *Cache[K, V]) Put(key K, value V, life time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now()
-	if now.Sub(c.born) >= c.life || len(c.young) >= c.limit/2 {
-		c.young, c.old, c.born = map[K]kept[V]{}, c.young, now
+	if c.size != nil && !c.admit(c.size(value)) {
+		return
 	}
-	c.young[key] = kept[V]{value, now.Add(c.life)}
+	c.kept.Add(key, value, life-1) // an LRUExpireCache returns a value at the very end of its life, too
 }
+
+// admit makes room for a value, and reports whether there is any. Values that expired or were replaced still count, so
+// the cache never holds more than it counts. The caller must hold the lock.
+func (c *Cache[K, V]) admit(size int) bool {
+	if size > c.most {
+		return false
+	}
+	if c.bytes+size > c.most {
+		c.kept.RemoveAll(func(any) bool { return true })
+		c.bytes = 0
+	}
+	c.bytes += size
+	return true
+}
+
+// clock is a function as the clock of an LRUExpireCache.
+type clock func() time.Time
+
+// Now returns the time.
+func (c clock) Now() time.Time { return c() }

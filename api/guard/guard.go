@@ -79,8 +79,8 @@ func New(tokens authenticationclient.TokenReviewInterface, access authorizationc
 ) *Guard {
 	return &Guard{
 		tokens: tokens, access: access, audience: audience,
-		users:   expiring.New[digest, *authenticationv1.UserInfo](reviewFor, reviewsKept, now),
-		allowed: expiring.New[digest, bool](reviewFor, reviewsKept, now),
+		users:   expiring.New[digest, *authenticationv1.UserInfo](reviewsKept, now),
+		allowed: expiring.New[digest, bool](reviewsKept, now),
 	}
 }
 
@@ -127,7 +127,7 @@ func (g *Guard) check(ctx context.Context, r *http.Request) error {
 		if may, err = g.may(ctx, user, verb, path); err != nil {
 			return err
 		}
-		g.allowed.Put(key, may)
+		g.allowed.Put(key, may, reviewFor)
 	}
 	if !may {
 		return errForbidden
@@ -167,7 +167,7 @@ func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserI
 			(g.audience == "" || slices.Contains(s.Audiences, g.audience)) {
 			user = &s.User
 		}
-		g.users.Put(key, user)
+		g.users.Put(key, user, reviewFor)
 	}
 	if user == nil {
 		return nil, errUnauthenticated

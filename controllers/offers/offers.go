@@ -66,7 +66,7 @@ type Lists struct {
 
 // New returns Lists for the kinds.
 func New(kinds map[string]Fields, c cloud.Connector, now func() time.Time) *Lists {
-	return &Lists{kinds: kinds, connector: c, recent: expiring.New[key, []operatorapi.Offer](lives, most, now)}
+	return &Lists{kinds: kinds, connector: c, recent: expiring.New[key, []operatorapi.Offer](most, now)}
 }
 
 // key identifies a cached list. The namespace's UID distinguishes namespaces of the same name, and the generations
@@ -120,6 +120,6 @@ func (l *Lists) List(ctx context.Context, q operatorapi.OfferQuery) ([]operatora
 		return nil, err
 	}
 	offered = offered[:min(len(offered), Longest)]
-	l.recent.Put(k, offered)
+	l.recent.Put(k, offered, lives)
 	return offered, nil
 }

@@ -26,7 +26,7 @@ func (k namespaceKey) String() string { return string(k) }
 
 func newDeletedLooks(now func() time.Time) *looks[namespaceKey, operatorapi.DeletedList] {
 	return &looks[namespaceKey, operatorapi.DeletedList]{
-		timeout: deletedTimeout, recent: expiring.New[namespaceKey, operatorapi.DeletedList](liveFor, deletedKept, now),
+		timeout: deletedTimeout, recent: expiring.New[namespaceKey, operatorapi.DeletedList](deletedKept, now),
 	}
 }
 

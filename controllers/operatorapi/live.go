@@ -49,7 +49,7 @@ type liveResult struct {
 
 func newLiveCache(read ReadLive, now func() time.Time) *liveCache {
 	return &liveCache{read: read, looks: looks[liveKey, liveResult]{
-		timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveFor, liveKept, now),
+		timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveKept, now),
 	}}
 }
 

@@ -32,7 +32,7 @@ func (l *looks[K, V]) get(ctx context.Context, key K, read func(context.Context)
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 		defer cancel()
 		one := read(detached)
-		l.recent.Put(key, one)
+		l.recent.Put(key, one, liveFor)
 		return one, nil
 	})
 	patience := time.NewTimer(lookWait)

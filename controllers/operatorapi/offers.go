@@ -46,7 +46,7 @@ type offerAnswer struct {
 
 func newOfferLooks(now func() time.Time) *looks[offerKey, offerAnswer] {
 	return &looks[offerKey, offerAnswer]{timeout: offersTimeout, recent: expiring.New[offerKey, offerAnswer](
-		liveFor, offersKept, now)}
+		offersKept, now)}
 }
 
 func (h handlers) listOffers(w http.ResponseWriter, r *http.Request) {

@@ -66,7 +66,7 @@ type Options struct {
 func New(o Options) *Handler {
 	now := o.Store.Now
 	return &Handler{
-		paces: expiring.New[string, *rate.Limiter](paceFor, pacesKept, now), now: now,
+		paces: expiring.New[string, *rate.Limiter](pacesKept, now), now: now,
 		verifier: o.Verifier, rights: rights{o.Reviews}, store: o.Store, find: o.Find, own: o.Own, uses: o.Uses,
 		log: o.Log,
 	}
@@ -127,7 +127,7 @@ func (h *Handler) pace(id identity.Identity) error {
 	own, ok := h.paces.Get(id.Username)
 	if !ok {
 		own = rate.NewLimiter(actsASecond, actsAtOnce)
-		h.paces.Put(id.Username, own)
+		h.paces.Put(id.Username, own, paceFor)
 	}
 	if !own.AllowN(h.now(), 1) {
 		return problem(http.StatusTooManyRequests, "that is more than %d requests a second for Secrets: try again in "+
