@@ -73,8 +73,8 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 	d.features.Set(api.FeatureDatabases, off)
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
 		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d),
-		Offers:  offers.New(offered, d.connector, o.Engine.Now),
-		Deleted: deletedLists(mgr, d), Features: d.features,
+		Offers:  (&offers.Lists{Kinds: offered, Connector: d.connector}).Open,
+		Deleted: deletedLists(mgr, d).List, Features: d.features,
 		Metrics: metrics.Registry, People: door, Now: o.Engine.Now, TeamOf: o.Engine.Teams.Of,
 	})
 	if err != nil {

@@ -9,26 +9,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// ErrUnknown is returned by List for a field without a list.
+// ErrUnknown is returned by Open for a field without a list.
 var ErrUnknown = errors.New("nothing can be listed for this field")
 
-const (
-	// lives is how long a list is cached: additions to an account appear after that time at the latest.
-	lives = 5 * time.Minute
-	// most limits the number of cached lists.
-	most = 128
-	// Longest limits the items of one list, and those read for it.
-	Longest = 3000
-)
+// Longest limits the items of one list, and those read for it.
+const Longest = 3000
 
 // Item is one value that an account has.
 type Item struct {
@@ -59,14 +51,8 @@ type Fields map[string]Field
 
 // Lists returns lists of values according to a table of kinds.
 type Lists struct {
-	kinds     map[string]Fields
-	connector cloud.Connector
-	recent    *expiring.Cache[key, []operatorapi.Offer]
-}
-
-// New returns Lists for the kinds.
-func New(kinds map[string]Fields, c cloud.Connector, now func() time.Time) *Lists {
-	return &Lists{kinds: kinds, connector: c, recent: expiring.New[key, []operatorapi.Offer](most, now)}
+	Kinds     map[string]Fields
+	Connector cloud.Connector
 }
 
 // key identifies a cached list. The namespace's UID distinguishes namespaces of the same name, and the generations
@@ -94,32 +80,36 @@ func keyOf(q operatorapi.OfferQuery, s *cloud.Session) key {
 	return k
 }
 
-// List returns the values that the namespace can enter in the field, for a provider and region that it can use. Errors
-// are shown to users.
-func (l *Lists) List(ctx context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
-	field, ok := l.kinds[q.Kind][q.Field]
+// Open opens a session for a provider and region that the namespace can use. It returns the key under which the list of
+// values can be cached, and the function that reads the list. Errors of both are shown to users.
+func (l *Lists) Open(ctx context.Context, q operatorapi.OfferQuery) (
+	key any, list func(context.Context) ([]operatorapi.Offer, error), err error,
+) {
+	field, ok := l.Kinds[q.Kind][q.Field]
 	if !ok {
-		return nil, ErrUnknown
+		return nil, nil, ErrUnknown
 	}
+	q.With = maps.Clone(q.With)
 	maps.DeleteFunc(q.With, func(name, value string) bool { return value == "" || !slices.Contains(field.By, name) })
-	session, err := l.connector.OpenFor(
+	session, err := l.Connector.OpenFor(
 		ctx, cloud.ProviderUse{Kind: q.Kind, Namespace: q.Namespace, Provider: q.Provider, Region: q.Region})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	k := keyOf(q, session)
-	if known, ok := l.recent.Get(k); ok {
-		return known, nil
-	}
-	items, err := field.List(ctx, session, q)
+	return keyOf(q, session), func(ctx context.Context) ([]operatorapi.Offer, error) {
+		return read(ctx, session, q, field)
+	}, nil
+}
+
+// read returns the values that the namespace of the session can enter in the field.
+func read(ctx context.Context, s *cloud.Session, q operatorapi.OfferQuery, field Field) ([]operatorapi.Offer, error) {
+	items, err := field.List(ctx, s, q)
 	if err != nil {
 		return nil, fmt.Errorf("list what the AWS account has for %s: %w", q.Field, err)
 	}
-	offered, err := usable(ctx, session, q, field, items)
+	offered, err := usable(ctx, s, q, field, items)
 	if err != nil {
 		return nil, err
 	}
-	offered = offered[:min(len(offered), Longest)]
-	l.recent.Put(k, offered, lives)
-	return offered, nil
+	return offered[:min(len(offered), Longest)], nil
 }

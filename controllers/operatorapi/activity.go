@@ -122,10 +122,10 @@ func value(m *dto.Metric) float64 {
 
 func number(m *dto.Metric) int64 { return int64(value(m)) }
 
-func (h handlers) getActivity(w http.ResponseWriter, r *http.Request) {
-	out, err := gatherActivity(h.metrics, h.since)
+func (h *handlers) getActivity(r *http.Request) (any, error) {
+	out, err := gatherActivity(h.Metrics, h.since)
 	if err != nil {
 		log.FromContext(r.Context()).Error(err, "some metrics could not be gathered")
 	}
-	writeJSON(w, out)
+	return out, nil
 }

@@ -58,7 +58,7 @@ func TestWorkIsToldByTheMetrics(t *testing.T) {
 			{Name: "S3", Calls: 9, Failures: 2},
 		},
 	}
-	h := handlers{live: newLiveCache(nil, time.Now), metrics: measured(t), since: since}.routes()
+	h := newHandlers(Source{Metrics: measured(t), Now: func() time.Time { return since }}).routes()
 	var got operatorapi.Activity
 	if status := get(t, h, operatorapi.ActivityPath, &got); status != http.StatusOK || !reflect.DeepEqual(got, want) {
 		t.Errorf("%d\n%+v, want\n%+v", status, got, want)
@@ -75,14 +75,14 @@ func (b broken) Gather() ([]*dto.MetricFamily, error) {
 
 func TestWhatCouldBeGatheredIsToldThoughSomethingElseCouldNot(t *testing.T) {
 	var got operatorapi.Activity
-	h := handlers{live: newLiveCache(nil, time.Now), metrics: broken{measured(t)}}.routes()
+	h := newHandlers(Source{Metrics: broken{measured(t)}, Now: time.Now}).routes()
 	if status := get(t, h, operatorapi.ActivityPath, &got); status != http.StatusOK || len(got.Controllers) != 2 {
 		t.Errorf("%d %+v", status, got)
 	}
 }
 
 func TestAnOperatorThatHasDoneNothingYet(t *testing.T) {
-	w := call(handlers{live: newLiveCache(nil, time.Now), metrics: prometheus.NewRegistry()}.routes(),
+	w := call(newHandlers(Source{Metrics: prometheus.NewRegistry(), Now: func() time.Time { return time.Time{} }}).routes(),
 		operatorapi.ActivityPath, "")
 	if want := `{"since":"0001-01-01T00:00:00Z","controllers":[],"services":[]}` + "\n"; w.Code != http.StatusOK ||
 		w.Body.String() != want {

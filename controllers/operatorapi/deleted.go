@@ -2,61 +2,39 @@ package operatorapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
-	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
-// Deleted lists what AWS still has of a namespace's deleted objects; deleted.Lists implements it.
-type Deleted interface {
-	List(ctx context.Context, namespace string) (operatorapi.DeletedList, error)
-}
+// Deleted lists what AWS still has of a namespace's deleted objects.
+type Deleted func(ctx context.Context, namespace string) (operatorapi.DeletedList, error)
 
-const (
-	// deletedTimeout limits one list, over all AWS accounts and regions of a namespace.
-	deletedTimeout = 30 * time.Second
-	deletedKept    = 256
-)
+// deletedTimeout limits one list, over all AWS accounts and regions of a namespace.
+const deletedTimeout = 30 * time.Second
 
-type namespaceKey string
-
-func (k namespaceKey) String() string { return string(k) }
-
-func newDeletedLooks(now func() time.Time) *looks[namespaceKey, operatorapi.DeletedList] {
-	return &looks[namespaceKey, operatorapi.DeletedList]{
-		timeout: deletedTimeout, recent: expiring.New[namespaceKey, operatorapi.DeletedList](deletedKept, now),
+func deletedRead(cache *readCache, d Deleted) *awsRead[string, operatorapi.DeletedList] {
+	return &awsRead[string, operatorapi.DeletedList]{
+		cache: cache, timeout: deletedTimeout, life: liveFor, name: operatorapi.NamespaceDeletedPath,
+		team: func(namespace string) string { return namespace },
+		open: unscoped(operatorapi.NamespaceDeletedPath, d),
 	}
 }
 
-func (h handlers) listDeleted(w http.ResponseWriter, r *http.Request) {
-	namespace := r.PathValue("namespace")
-	answer, answered := h.deletedLooks.get(r.Context(), namespaceKey(namespace),
-		func(ctx context.Context) operatorapi.DeletedList {
-			return h.deletedOf(ctx, namespace)
-		})
-	if !answered {
-		answer.Pending = true
+// listDeleted returns what AWS still has of a namespace's deleted objects. An error is a problem of the list.
+func (h *handlers) listDeleted(r *http.Request) (any, error) {
+	list, err := h.deleted.get(r.Context(), r.PathValue("namespace"))
+	out := operatorapi.DeletedList{Items: list.Items, Pending: errors.Is(err, errNotYet)}
+	if err != nil && !out.Pending {
+		list.Problems = []string{err.Error()}
 	}
-	if answer.Items == nil {
-		answer.Items = []operatorapi.Deleted{}
+	for _, problem := range list.Problems {
+		out.Problems = append(out.Problems, truncate(problem))
 	}
-	writeJSON(w, answer)
-}
-
-func (h handlers) deletedOf(ctx context.Context, namespace string) operatorapi.DeletedList {
-	done, err := h.listSlots.Take(h.forTeam(ctx, namespace))
-	if err != nil {
-		return operatorapi.DeletedList{Problems: []string{listsBusy}}
+	if out.Items == nil {
+		out.Items = []operatorapi.Deleted{}
 	}
-	defer done()
-	list, err := h.deleted.List(ctx, namespace)
-	if err != nil {
-		return operatorapi.DeletedList{Problems: []string{truncate(err.Error())}}
-	}
-	for i, problem := range list.Problems {
-		list.Problems[i] = truncate(problem)
-	}
-	return list
+	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // remains is a fake Deleted whose answers can be delayed.
@@ -48,10 +47,7 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{
-					deleted: c.account, deletedLooks: newDeletedLooks(time.Now),
-					listSlots: fair.NewSlots(1, time.Now),
-				}.routes()
+				h := newHandlers(Source{Deleted: c.account.List, Now: time.Now}).routes()
 				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.DeletedList
 					status := get(t, h, operatorapi.NamespaceDeletedPath("payments"), &got)
@@ -67,7 +63,7 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 			})
 		})
 	}
-	if w := call(handlers{}.routes(), operatorapi.NamespaceDeletedPath("payments"), ""); w.Code != 404 {
+	if w := call(newHandlers(Source{Now: time.Now}).routes(), operatorapi.NamespaceDeletedPath("payments"), ""); w.Code != 404 {
 		t.Errorf("without lists: %d", w.Code)
 	}
 }
@@ -75,12 +71,19 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 // Nobody waits for ever behind slow lists.
 func TestListsWaitForTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := handlers{deleted: &remains{takes: time.Hour}, listSlots: fair.NewSlots(1, time.Now)}
-		go h.deletedOf(t.Context(), "payments")
+		h := newHandlers(Source{Deleted: (&remains{takes: time.Hour}).List, Now: time.Now})
+		for range mostLists {
+			go h.deleted.cachedOrRead(t.Context(), "payments")
+		}
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), deletedTimeout)
-		defer cancel()
-		if got := h.deletedOf(ctx, "payments"); len(got.Problems) != 1 || got.Problems[0] != listsBusy {
+		var got operatorapi.DeletedList
+		if get(t, h.routes(), operatorapi.NamespaceDeletedPath("payments"), &got); !got.Pending {
+			t.Errorf("%+v", got)
+		}
+		time.Sleep(deletedTimeout)
+		got = operatorapi.DeletedList{}
+		if get(t, h.routes(), operatorapi.NamespaceDeletedPath("payments"), &got); len(got.Problems) != 1 ||
+			got.Problems[0] != errListsBusy.Error() {
 			t.Errorf("%+v", got)
 		}
 		time.Sleep(2 * time.Hour)

@@ -47,6 +47,4 @@ func (f *Features) list() operatorapi.Features {
 	return out
 }
 
-func (h handlers) listFeatures(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, h.features.list())
-}
+func (h *handlers) listFeatures(*http.Request) (any, error) { return h.Features.list(), nil }

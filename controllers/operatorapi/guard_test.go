@@ -123,7 +123,7 @@ func TestWhoIsLetIn(t *testing.T) {
 			if c.change != nil {
 				c.change(k)
 			}
-			h := k.guard().Over(handlers{records: &engine.Records{}, live: newLiveCache(nil, time.Now)}.routes())
+			h := k.guard().Over(newHandlers(Source{Records: &engine.Records{}, Now: time.Now}).routes())
 			w := call(h, operatorapi.ResourcesPath, c.authorization)
 			if w.Code != c.status || k.tokens != c.asked {
 				t.Errorf("answers %d after %d questions, want %d after %d: %s", w.Code, k.tokens, c.status, c.asked,
@@ -192,7 +192,7 @@ func TestWritesAreAskedForByTheirMethod(t *testing.T) {
 
 // TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem checks that the response says so, too.
 func TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem(t *testing.T) {
-	h := handlers{live: newLiveCache(nil, time.Now)}.routes()
+	h := newHandlers(Source{Now: time.Now}).routes()
 	for _, path := range []string{
 		operatorapi.NamespaceSecretsPath("payments"),
 		operatorapi.PasswordPath("RDSInstance", "payments", "db"),

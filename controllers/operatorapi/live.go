@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/api/operatorapi"
 )
 
@@ -18,65 +17,31 @@ type ReadLive func(ctx context.Context, kind string, of types.NamespacedName) (m
 const (
 	// liveTimeout limits one read from AWS.
 	liveTimeout = 5 * time.Second
-	// liveFor is how long a result is cached, liveKept how many results are.
-	liveFor  = 10 * time.Second
-	liveKept = 4096
-	// longestError limits an error to a sentence or two.
-	longestError = 500
+	// liveFor is how long values are cached.
+	liveFor = 10 * time.Second
 )
 
-// liveNotYet is the error while a read takes longer.
-const liveNotYet = "AWS has not answered yet; look again in a moment"
-
-type liveKey struct {
+// liveQuery asks for the live values of an object. An object of the same name that is created later has another
+// resource.
+type liveQuery struct {
 	kind string
 	types.NamespacedName
-	uid string // an object of the same name created later has another resource
+	uid string
 }
 
-func (k liveKey) String() string { return k.kind + "\x00" + k.NamespacedName.String() + "\x00" + k.uid }
-
-// liveCache shares reads from AWS among all requests for the same object.
-type liveCache struct {
-	read  ReadLive // nil: nothing is read
-	looks looks[liveKey, liveResult]
+func (q liveQuery) name() string {
+	return operatorapi.ResourcePath(q.kind, q.Namespace, q.Name) + "#" + q.uid
 }
 
-type liveResult struct {
-	values map[string]string
-	err    string
-}
-
-func newLiveCache(read ReadLive, now func() time.Time) *liveCache {
-	return &liveCache{read: read, looks: looks[liveKey, liveResult]{
-		timeout: liveTimeout, recent: expiring.New[liveKey, liveResult](liveKept, now),
-	}}
-}
-
-// get returns the live values of the resource of r.
-func (l *liveCache) get(ctx context.Context, r operatorapi.Record) liveResult {
-	if l.read == nil {
-		return liveResult{}
+// liveRead returns the read of live values, which takes no turns.
+func liveRead(cache *readCache, read ReadLive) *awsRead[liveQuery, map[string]string] {
+	return &awsRead[liveQuery, map[string]string]{
+		cache: cache, timeout: liveTimeout, life: liveFor, name: liveQuery.name,
+		open: unscoped(liveQuery.name, func(ctx context.Context, q liveQuery) (map[string]string, error) {
+			if read == nil {
+				return nil, nil
+			}
+			return read(ctx, q.kind, q.NamespacedName)
+		}),
 	}
-	key := liveKey{r.Kind, types.NamespacedName{Namespace: r.Namespace, Name: r.Name}, r.UID}
-	one, answered := l.looks.get(ctx, key, func(ctx context.Context) liveResult { return l.readNow(ctx, key) })
-	if !answered {
-		return liveResult{err: liveNotYet}
-	}
-	return one
-}
-
-func (l *liveCache) readNow(ctx context.Context, key liveKey) liveResult {
-	values, err := l.read(ctx, key.kind, key.NamespacedName)
-	if err != nil {
-		return liveResult{err: truncate(err.Error())}
-	}
-	return liveResult{values: values}
-}
-
-func truncate(text string) string {
-	if runes := []rune(text); len(runes) > longestError {
-		return string(runes[:longestError]) + "…"
-	}
-	return text
 }

@@ -3,16 +3,17 @@ package operatorapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/controllers/fair"
 	"github.com/portico-platform/portico/controllers/offers"
 )
 
@@ -20,6 +21,8 @@ import (
 type listing struct {
 	takes time.Duration
 	err   error
+	// generation is that of the rules that decide what a namespace can use.
+	generation atomic.Int64
 
 	mu    sync.Mutex
 	asked []operatorapi.OfferQuery
@@ -32,12 +35,17 @@ func (l *listing) questions() []operatorapi.OfferQuery {
 	return slices.Clone(l.asked)
 }
 
-func (l *listing) List(_ context.Context, q operatorapi.OfferQuery) ([]operatorapi.Offer, error) {
-	l.mu.Lock()
-	l.asked = append(l.asked, q)
-	l.mu.Unlock()
-	time.Sleep(l.takes)
-	return []operatorapi.Offer{{Value: "t3.micro", Label: "2 vCPU"}}, l.err
+func (l *listing) Open(_ context.Context, q operatorapi.OfferQuery) (
+	any, func(context.Context) ([]operatorapi.Offer, error), error,
+) {
+	list := func(context.Context) ([]operatorapi.Offer, error) {
+		l.mu.Lock()
+		l.asked = append(l.asked, q)
+		l.mu.Unlock()
+		time.Sleep(l.takes)
+		return []operatorapi.Offer{{Value: "t3.micro", Label: "2 vCPU"}}, l.err
+	}
+	return fmt.Sprint(q.Path(), " ", l.generation.Load()), list, nil
 }
 
 func TestOffersOfAnAccount(t *testing.T) {
@@ -57,10 +65,7 @@ func TestOffersOfAnAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := handlers{
-					offers: c.account, offerLooks: newOfferLooks(time.Now),
-					listSlots: fair.NewSlots(1, time.Now),
-				}.routes()
+				h := newHandlers(Source{Offers: c.account.Open, Now: time.Now}).routes()
 				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.Offers
 					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending ||
@@ -75,14 +80,11 @@ func TestOffersOfAnAccount(t *testing.T) {
 			})
 		})
 	}
-	h := handlers{
-		offers: &listing{}, offerLooks: newOfferLooks(time.Now),
-		listSlots: fair.NewSlots(1, time.Now),
-	}.routes()
+	h := newHandlers(Source{Offers: (&listing{}).Open, Now: time.Now}).routes()
 	if w := call(h, q.Path()+"&x="+strings.Repeat("x", longestOfferQuery), ""); w.Code != http.StatusBadRequest {
 		t.Errorf("a query that is too long: %d", w.Code)
 	}
-	if w := call(handlers{}.routes(), q.Path(), ""); w.Code != http.StatusNotFound {
+	if w := call(newHandlers(Source{Now: time.Now}).routes(), q.Path(), ""); w.Code != http.StatusNotFound {
 		t.Errorf("without lists: %d", w.Code)
 	}
 }
@@ -91,22 +93,72 @@ func TestOffersOfAnAccount(t *testing.T) {
 func TestATeamWithManyListsKeepsNoOtherWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &listing{takes: time.Hour}
-		h := handlers{
-			offers: slow, listSlots: fair.NewSlots(mostLists, time.Now),
-			teamOf: func(namespace string) string { return namespace[:1] },
-		}
+		read := offersRead(newReadCache(Source{
+			Now: time.Now, TeamOf: func(namespace string) string { return namespace[:1] },
+		}), slow.Open)
 		for n := range 3 * mostLists { // in two namespaces of one team
-			go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
+			go read.cachedOrRead(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
 		}
 		synctest.Wait()
 		if n := len(slow.questions()); n != mostLists {
 			t.Errorf("one team reads %d lists at once, and %d are for all", n, mostLists)
 		}
-		go h.offersOf(t.Context(), operatorapi.OfferQuery{Namespace: "b-1"})
+		go read.cachedOrRead(t.Context(), operatorapi.OfferQuery{Namespace: "b-1"})
 		synctest.Wait()
 		if asked := slow.questions(); len(asked) != mostLists+1 || asked[mostLists].Namespace != "b-1" {
 			t.Errorf("another team waits: %d lists are read", len(asked))
 		}
 		time.Sleep(24 * time.Hour)
 	})
+}
+
+// A list is read once in five minutes for all replicas of the portal, and again as soon as the rules change that decide
+// who can use what. Errors are kept for ten seconds, as errors.
+func TestAListIsKeptAsLongAsItsRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		account := &listing{}
+		h := newHandlers(Source{Offers: account.Open, Now: time.Now}).routes()
+		ask := func(namespace string, lists int, failure string) {
+			t.Helper()
+			var got operatorapi.Offers
+			q := operatorapi.OfferQuery{Kind: "RDSInstance", Namespace: namespace, Provider: "main", Field: "engine"}
+			if status := get(t, h, q.Path(), &got); status != 200 || got.Error != failure ||
+				len(account.questions()) != lists {
+				t.Errorf("%d %+v after %d lists, want %q after %d", status, got, len(account.questions()), failure, lists)
+			}
+		}
+		ask("payments", 1, "")
+		ask("search", 2, "")
+		time.Sleep(offersFor - time.Second)
+		ask("payments", 2, "")
+		account.generation.Add(1)
+		ask("payments", 3, "")
+		account.err = errors.New("denied")
+		time.Sleep(offersFor)
+		ask("payments", 4, "denied")
+		time.Sleep(failedFor - time.Second)
+		ask("payments", 4, "denied")
+		account.err = nil
+		time.Sleep(time.Second)
+		ask("payments", 5, "")
+	})
+}
+
+// The cache holds a number of bytes, however long the lists are.
+func TestListsThatAreCachedAreBounded(t *testing.T) {
+	const size = 1 << 20
+	cache := newReadCache(Source{Now: time.Now})
+	long := outcome{answer: []operatorapi.Offer{{Value: strings.Repeat("x", size)}}}
+	kept := 0
+	for n := range 3 * cachedBytes / size {
+		cache.put(n, long, offersFor)
+	}
+	for n := range 3 * cachedBytes / size {
+		if _, ok := cache.recent.Get(n); ok {
+			kept++
+		}
+	}
+	if kept == 0 || kept*size > cachedBytes {
+		t.Errorf("%d lists of %d bytes are cached", kept, size)
+	}
 }

@@ -1,60 +1,65 @@
 package operatorapi
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"net/http"
-	"net/url"
 	"path"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// mostRecords is the maximum and default number of records in one response.
-const mostRecords = 500
-
-// handlers serves the engine's records.
+// handlers answer the questions.
 type handlers struct {
-	records  Records
-	live     *liveCache
-	features *Features
-	metrics  prometheus.Gatherer
-	people   People    // nil: requests for people are rejected
-	since    time.Time // the start of the process
+	Source
+	since   time.Time // the start of the process
+	live    *awsRead[liveQuery, map[string]string]
+	offers  *awsRead[operatorapi.OfferQuery, []operatorapi.Offer]
+	deleted *awsRead[string, operatorapi.DeletedList]
+}
 
-	offers     Offers // nil: the route is off
-	offerLooks *looks[offerKey, offerAnswer]
-	listSlots  *fair.Slots
-	teamOf     func(namespace string) string
+func newHandlers(s Source) *handlers {
+	cache := newReadCache(s)
+	return &handlers{
+		Source: s, since: s.Now(), live: liveRead(cache, s.ReadLive), offers: offersRead(cache, s.Offers),
+		deleted: deletedRead(cache, s.Deleted),
+	}
+}
 
-	deleted      Deleted // nil: the route is off
-	deletedLooks *looks[namespaceKey, operatorapi.DeletedList]
+// questions returns what callers can ask with GET, by path: each function returns the answer, which is written as JSON.
+// Who may ask is decided before, by package guard: a caller needs the right to get the path.
+func (h *handlers) questions() map[string]func(r *http.Request) (any, error) {
+	all := map[string]func(r *http.Request) (any, error){
+		operatorapi.ResourcesPath:                                h.listResources,
+		operatorapi.ResourcesPath + "/{kind}/{namespace}/{name}": h.getResource,
+		operatorapi.FeaturesPath:                                 h.listFeatures,
+		operatorapi.ActivityPath:                                 h.getActivity,
+	}
+	if h.Offers != nil {
+		all[operatorapi.OffersPath+"/{kind}/{namespace}/{provider}/{field}"] = h.listOffers
+	}
+	if h.Deleted != nil {
+		all[operatorapi.DeletedPath+"/{namespace}"] = h.listDeleted
+	}
+	return all
 }
 
 // routes returns the handler of all routes.
-func (h handlers) routes() http.Handler {
+func (h *handlers) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+operatorapi.ResourcesPath, h.listResources)
-	mux.HandleFunc("GET "+operatorapi.ResourcesPath+"/{kind}/{namespace}/{name}", h.getResource)
-	mux.HandleFunc("GET "+operatorapi.FeaturesPath, h.listFeatures)
-	mux.HandleFunc("GET "+operatorapi.ActivityPath, h.getActivity)
-	if h.offers != nil {
-		mux.HandleFunc("GET "+operatorapi.OffersPath+"/{kind}/{namespace}/{provider}/{field}", h.listOffers)
+	for path, answer := range h.questions() {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			out, err := answer(r)
+			if p, ok := errors.AsType[problem](err); ok {
+				writeProblem(w, p.status, p.detail)
+				return
+			}
+			writeResponse(w, http.StatusOK, "application/json", out)
+		})
 	}
-	if h.deleted != nil {
-		mux.HandleFunc("GET "+operatorapi.DeletedPath+"/{namespace}", h.listDeleted)
-	}
-	if h.people != nil {
-		h.people.Routes(mux)
+	if h.People != nil {
+		h.People.Routes(mux)
 	} else {
 		mux.HandleFunc(operatorapi.PeoplePath, noPeople)
 	}
@@ -85,88 +90,13 @@ func noPeople(w http.ResponseWriter, _ *http.Request) {
 	writeProblem(w, http.StatusNotImplemented, PeopleOff)
 }
 
-func (h handlers) getResource(w http.ResponseWriter, r *http.Request) {
-	of := types.NamespacedName{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-	if of.Namespace == operatorapi.NoNamespace {
-		of.Namespace = ""
-	}
-	found, ok := h.records.Get(r.PathValue("kind"), of)
-	if !ok {
-		writeProblem(w, http.StatusNotFound, "this has not been checked since the operator started")
-		return
-	}
-	out := operatorapi.Resource{Record: recordToAPI(found)}
-	seen := h.live.get(r.Context(), out.Record)
-	out.Live, out.LiveError = seen.values, seen.err
-	writeJSON(w, out)
+// problem is an error for the caller.
+type problem struct {
+	status int
+	detail string
 }
 
-func (h handlers) listResources(w http.ResponseWriter, r *http.Request) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		writeProblem(w, http.StatusBadRequest, "the query cannot be read")
-		return
-	}
-	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostRecords)))
-	if err != nil || limit < 1 || limit > mostRecords {
-		writeProblem(w, http.StatusBadRequest, fmt.Sprintf("limit is a number from 1 to %d", mostRecords))
-		return
-	}
-	asked := func(name, value string) bool { return query.Get(name) == "" || query.Get(name) == value }
-	all := h.records.All(func(one engine.Record) bool {
-		return asked("kind", one.Kind) && asked("namespace", one.Namespace) && asked("name", one.Name)
-	})
-	writeJSON(w, page(all, query.Get("after"), limit))
-}
-
-// page returns one page of all, which are sorted; after is the position of the last record of the previous page, "" for
-// the first page.
-func page(all []engine.Record, after string, limit int) operatorapi.List {
-	out := operatorapi.List{Items: []operatorapi.Record{}}
-	for _, one := range all {
-		if after != "" && !isAfter(one, after) {
-			continue
-		}
-		if len(out.Items) == limit {
-			last := out.Items[limit-1]
-			out.Next = last.Kind + "/" + last.Namespace + "/" + last.Name
-			break
-		}
-		out.Items = append(out.Items, recordToAPI(one))
-	}
-	return out
-}
-
-// isAfter reports whether a record sorts after a position. The parts are compared one by one, as Records sorts: "-",
-// which names may contain, would sort before "/".
-func isAfter(r engine.Record, after string) bool {
-	kind, rest, _ := strings.Cut(after, "/")
-	namespace, name, _ := strings.Cut(rest, "/")
-	return cmp.Or(cmp.Compare(r.Kind, kind), cmp.Compare(r.Namespace, namespace), cmp.Compare(r.Name, name)) > 0
-}
-
-// recordToAPI converts a record to the served type.
-func recordToAPI(r engine.Record) operatorapi.Record {
-	out := operatorapi.Record{
-		Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: string(r.UID), LastChecked: r.LastChecked.UTC(),
-		Reason:  r.Reason,
-		Message: r.Message, Passes: r.Passes, Failures: r.Failures,
-	}
-	if r.NextCheck != nil {
-		out.NextCheck = new(r.NextCheck.UTC())
-	}
-	if r.LastPlan != nil {
-		out.LastPlan = &operatorapi.Plan{
-			At: r.LastPlan.At.UTC(), Actions: make([]operatorapi.Action, 0, len(r.LastPlan.Actions)),
-		}
-		for _, a := range r.LastPlan.Actions {
-			out.LastPlan.Actions = append(out.LastPlan.Actions, operatorapi.Action{Call: a.Name, Why: a.Why})
-		}
-	}
-	return out
-}
-
-func writeJSON(w http.ResponseWriter, v any) { writeResponse(w, http.StatusOK, "application/json", v) }
+func (p problem) Error() string { return p.detail }
 
 func writeProblem(w http.ResponseWriter, status int, detail string) {
 	writeResponse(w, status, "application/problem+json", operatorapi.Problem{

@@ -54,7 +54,7 @@ func record(kind, namespace, name string) engine.Record {
 }
 
 func serve(m memory, live ReadLive) http.Handler {
-	return handlers{records: m, live: newLiveCache(live, time.Now)}.routes()
+	return newHandlers(Source{Records: m, ReadLive: live, Now: time.Now}).routes()
 }
 
 func get(t *testing.T, h http.Handler, path string, into any) int {
@@ -169,7 +169,7 @@ func TestLiveValues(t *testing.T) {
 		"AWS is slow": {live: func(ctx context.Context, _ string, _ types.NamespacedName) (map[string]string, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}, took: lookWait, error: liveNotYet},
+		}, took: lookWait, error: errNotYet.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

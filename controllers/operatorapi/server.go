@@ -24,7 +24,6 @@ import (
 	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // Options are the settings of a deployment.
@@ -104,13 +103,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 }
 
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
-	v := handlers{
-		records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics,
-		people: s.People, since: s.Now(),
-		offers: s.Offers, offerLooks: newOfferLooks(s.Now), listSlots: fair.NewSlots(mostLists, s.Now),
-		teamOf: s.TeamOf, deleted: s.Deleted, deletedLooks: newDeletedLooks(s.Now),
-	}
-	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
+	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, newHandlers(s).routes()))}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
