@@ -5,7 +5,9 @@ package operator
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,56 +16,21 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/utils/clock"
 
-	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/expiring"
 )
 
 const (
 	// Patience bounds the time for an answer, for which a page waits.
 	Patience = 2 * time.Second
-	// shared is how long an answer is cached for all callers, and kept is the maximum number of cached answers.
-	shared = 5 * time.Second
-	kept   = 4096
+	// shared is how long an answer is cached for all callers; kept and keptBytes bound the cached answers.
+	shared    = 5 * time.Second
+	kept      = 4096
+	keptBytes = 16 << 20
 	// openFor is the pause after a failure.
 	openFor = 5 * time.Second
 	// placeFor is how long the operator's address is cached.
 	placeFor = 30 * time.Second
 )
-
-// State says whether the checks are known.
-type State string
-
-const (
-	// Checked means that the operator has checked the object since it started.
-	Checked State = "checked"
-	// Unchecked means that it has not.
-	Unchecked State = "unchecked"
-	// Unknown means that the operator does not answer.
-	Unknown State = "unknown"
-)
-
-// Checks are the operator's checks of one object; all fields but State are set only if it has checked it.
-type Checks struct {
-	State State
-	operatorapi.Resource
-}
-
-// Object identifies the checked object. UID distinguishes it from earlier objects of the name. Version is the
-// resourceVersion that the caller has seen: the operator records a check before it writes the status, so a later answer
-// is never older than that status.
-type Object struct{ Kind, Namespace, Name, UID, Version string }
-
-// Features are the optional parts of the operator, which depend on the cluster.
-type Features struct {
-	Known bool // else the operator does not answer
-	Items []operatorapi.Feature
-}
-
-// Work is the state of the operator's controllers.
-type Work struct {
-	Known  bool   // else the operator does not answer, or is too old
-	Leader string // holder of the Lease, when it was last read
-	operatorapi.Activity
-}
 
 // Kubernetes is the part of a Kubernetes client that Client needs.
 type Kubernetes interface {
@@ -82,57 +49,35 @@ type Client struct {
 	log        *slog.Logger
 	flights    singleflight.Group
 	history    history
+	recent     *expiring.Cache[string, answer] // by request.key
 
-	mu     sync.Mutex
-	recent map[question]answer
-	place  *place
-	found  time.Time // the place
-	away   bool      // since the last answer
-	until  time.Time // no requests until then, while away
+	mu    sync.Mutex
+	place *place
+	found time.Time // the place
+	away  bool      // since the last answer
+	until time.Time // no requests until then, while away
 }
+
+// request is a question without its type.
+type request struct {
+	path, about string
+	shared      time.Duration
+	read        func(body []byte) (any, error) // parses a response; body is nil if the operator has no answer
+}
+
+func (r request) key() string { return r.path + "#" + r.about }
 
 type answer struct {
 	words any // result of read
-	until time.Time
+	bytes int // of the response
 }
-
-// question is the cache key of a request: its path, the object's UID, and the version of its status.
-type question struct{ path, uid, version string }
-
-// reader parses a response; body is nil if the operator has no data.
-type reader func(body []byte) (any, error)
 
 // New returns a Client; it sends no requests.
 func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
 	return &Client{
 		kubernetes: k, clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)),
-		recent: map[question]answer{},
+		recent: expiring.New[string, answer](kept, c.Now).Sized(keptBytes, func(a answer) int { return a.bytes }),
 	}
-}
-
-// Of returns the checks of one object. It takes Patience at most, and no time while the operator is known to be down.
-// The caller must have checked access to the object.
-func (c *Client) Of(ctx context.Context, of Object) Checks {
-	q := question{operatorapi.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID, of.Version}
-	if checks, ok := c.tell(ctx, q, func(body []byte) (any, error) { return readChecks(body, of) }).(Checks); ok {
-		return checks
-	}
-	return Checks{State: Unknown}
-}
-
-// Features returns which parts of the operator are on, with the same time limit as Of.
-func (c *Client) Features(ctx context.Context) Features {
-	features, _ := c.tell(ctx, question{path: operatorapi.FeaturesPath}, readFeatures).(Features)
-	return features
-}
-
-// Work returns the state of the controllers, with the same time limit as Of.
-func (c *Client) Work(ctx context.Context) Work {
-	work, _ := c.tell(ctx, question{path: operatorapi.ActivityPath}, readWork).(Work)
-	if work.Known {
-		work.Leader = c.leader()
-	}
-	return work
 }
 
 // leader returns who held the Lease when it was last read, or "" if it was not.
@@ -145,18 +90,35 @@ func (c *Client) leader() string {
 	return c.place.holder
 }
 
-// tell requests an answer from the operator and returns read's result, or nil if there is none. Recent answers are
-// reused, and concurrent callers with the same question share one request.
-func (c *Client) tell(ctx context.Context, q question, read reader) any {
-	words, ask := c.before(q)
-	if !ask {
+// ask returns the answer to a question, or false if there is none. Recent answers are reused, and concurrent callers with
+// the same question share one request.
+func ask[A any](ctx context.Context, c *Client, q question[A]) (answer A, ok bool) {
+	words := c.share(ctx, request{q.path, q.about, q.shared, func(body []byte) (any, error) {
+		if body == nil {
+			return q.none, nil
+		}
+		var out A
+		if err := json.Unmarshal(body, &out); err != nil {
+			return nil, fmt.Errorf("read the operator's answer: %w", err)
+		}
+		q.given(&out)
+		return out, nil
+	}})
+	answer, ok = words.(A)
+	return answer, ok
+}
+
+// share returns what read made of the response, or nil if there is none.
+func (c *Client) share(ctx context.Context, r request) any {
+	words, wanted := c.before(r)
+	if !wanted {
 		return words
 	}
-	flight := c.flights.DoChan(q.path+"#"+q.uid+"#"+q.version, func() (any, error) {
+	flight := c.flights.DoChan(r.key(), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 		defer cancel()
-		words, err := c.ask(detached, q, read)
-		return c.after(q, words, err), nil
+		one, err := c.send(detached, r)
+		return c.after(r, one, err), nil
 	})
 	patience := time.NewTimer(Patience)
 	defer patience.Stop()
@@ -171,16 +133,16 @@ func (c *Client) tell(ctx context.Context, q question, read reader) any {
 
 // before returns the cached answer, and whether to send a request. When the operator has been down for a while, only
 // the first caller tries again.
-func (c *Client) before(q question) (known any, ask bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.clock.Now()
-	if one, ok := c.recent[q]; ok && now.Before(one.until) {
+func (c *Client) before(r request) (known any, wanted bool) {
+	if one, ok := c.recent.Get(r.key()); ok {
 		return one.words, false
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !c.away {
 		return nil, true
 	}
+	now := c.clock.Now()
 	if now.Before(c.until) {
 		return nil, false
 	}
@@ -188,16 +150,15 @@ func (c *Client) before(q question) (known any, ask bool) {
 	return nil, true
 }
 
-// after records the result of a request.
-func (c *Client) after(q question, words any, err error) any {
+// after records the result of a request. An error is no answer, and is not cached.
+func (c *Client) after(r request, one answer, err error) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.clock.Now()
 	if err != nil {
 		if !c.away {
 			c.log.Warn("the operator does not answer; pages show its checks as unknown", "cause", err)
 		}
-		c.away, c.until = true, now.Add(openFor)
+		c.away, c.until = true, c.clock.Now().Add(openFor)
 		c.forget()
 		return nil
 	}
@@ -205,49 +166,29 @@ func (c *Client) after(q question, words any, err error) any {
 		c.log.Info("the operator answers again")
 	}
 	c.away = false
-	if offers, ok := words.(Offers); ok && offers.Pending {
-		return words // AWS may have answered by the next request
+	if r.shared > 0 {
+		c.recent.Put(r.key(), one, r.shared)
 	}
-	c.remember(q, answer{words, now.Add(shared)})
-	return words
+	return one.words
 }
 
-// remember caches the answer and drops expired ones. The caller must hold the lock.
-func (c *Client) remember(q question, one answer) {
-	if len(c.recent) >= kept {
-		now := c.clock.Now()
-		for key, old := range c.recent {
-			if !now.Before(old.until) {
-				delete(c.recent, key)
-			}
-		}
-	}
-	if len(c.recent) >= kept {
-		clear(c.recent)
-	}
-	c.recent[q] = one
-}
-
-// ask sends the request to the operator's cached address, and if that fails, to the current one: there may be a new
+// send sends the request to the operator's cached address, and if that fails, to the current one: there may be a new
 // leader, or a new certificate.
-func (c *Client) ask(ctx context.Context, q question, read reader) (any, error) {
+func (c *Client) send(ctx context.Context, r request) (answer, error) {
 	last := c.current()
+	var failed error
 	if last != nil {
-		words, err := c.get(ctx, last, q, read)
+		one, err := c.get(ctx, last, r)
 		if err == nil {
-			return words, nil
+			return one, nil
 		}
-		now, lost := c.look(ctx)
-		if lost != nil || now == last {
-			return nil, errors.Join(err, lost)
-		}
-		return c.get(ctx, now, q, read)
+		failed = err
 	}
 	now, err := c.look(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || now == last {
+		return answer{}, errors.Join(failed, err)
 	}
-	return c.get(ctx, now, q, read)
+	return c.get(ctx, now, r)
 }
 
 // current returns the cached place, or nil if it must be looked up.

@@ -6,12 +6,15 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -134,10 +137,10 @@ func TestOneTriesForAllWhetherTheOperatorIsBack(t *testing.T) {
 	b := newBench(t, nil)
 	b.want(Unknown, "")
 	b.later()
-	if _, ask := b.before(question{}); !ask {
+	if _, ask := b.before(request{}); !ask {
 		t.Error("nobody tries")
 	}
-	if _, ask := b.before(question{}); ask {
+	if _, ask := b.before(request{}); ask {
 		t.Error("two try at a time")
 	}
 }
@@ -215,10 +218,39 @@ func TestNobodyWaitsForLong(t *testing.T) {
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	b := newBench(t, nil)
-	for i := range 3 * kept {
-		b.after(question{path: string(rune('a' + i%26)), uid: time.Duration(i).String()}, Checks{State: Unchecked}, nil)
+	for name, c := range map[string]struct{ asked, bytes, most int }{
+		"many": {3 * kept, 100, kept}, "large": {100, keptBytes / 10, 10},
+	} {
+		of := func(i int) request { return request{path: name, about: strconv.Itoa(i), shared: shared} }
+		for i := range c.asked {
+			b.after(of(i), answer{Checks{State: Unchecked}, c.bytes}, nil)
+		}
+		known := 0
+		for i := range c.asked {
+			if _, wanted := b.before(of(i)); !wanted {
+				known++
+			}
+		}
+		if known == 0 || known > c.most {
+			t.Errorf("%s: %d answers are kept", name, known)
+		}
 	}
-	if len(b.recent) > kept {
-		t.Errorf("%d answers are kept", len(b.recent))
+}
+
+// What the operator reads from AWS is kept by the operator alone, so that no replica shows an older list, nor "not yet".
+func TestListsAreKeptByTheOperatorAlone(t *testing.T) {
+	l := newLeader(t, "one")
+	l.says(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"items":[],"pending":true}`) })
+	b := newBench(t, l)
+	for range 2 {
+		if got := b.Offers(t.Context(), operatorapi.OfferQuery{Field: "engine"}); !got.Known || !got.Pending {
+			t.Errorf("offers: %+v", got)
+		}
+		if got := b.Deleted(t.Context(), "payments"); !got.Known || !got.Pending {
+			t.Errorf("deleted: %+v", got)
+		}
+	}
+	if n := l.asked.Load(); n != 4 {
+		t.Errorf("asked %d times", n)
 	}
 }

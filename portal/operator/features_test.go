@@ -10,14 +10,16 @@ import (
 )
 
 func TestFeatures(t *testing.T) {
-	off := Features{Known: true, Items: []operatorapi.Feature{{Name: "hostnames", Why: "there is no Gateway API"}}}
+	off := Features{Known: true, Features: operatorapi.Features{Items: []operatorapi.Feature{
+		{Name: "hostnames", Why: "there is no Gateway API"},
+	}}}
 	for name, c := range map[string]struct {
 		status int
 		body   string
 		want   Features
 	}{
 		"one is off":                         {200, `{"items":[{"name":"hostnames","on":false,"why":"there is no Gateway API"}]}`, off},
-		"there are none":                     {200, `{"items":[]}`, Features{Known: true, Items: []operatorapi.Feature{}}},
+		"there are none":                     {200, `{"items":[]}`, Features{Known: true, Features: operatorapi.Features{Items: []operatorapi.Feature{}}}},
 		"an operator that knows of none":     {404, `{}`, Features{}},
 		"an operator that does not let us":   {403, `{}`, Features{}},
 		"what is no answer to this question": {200, `<html>`, Features{}},

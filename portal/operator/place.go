@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -71,70 +70,35 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca && p.holder == q.holder }
 
 // get sends a GET request to the place.
-func (c *Client) get(ctx context.Context, at *place, q question, read reader) (any, error) {
+func (c *Client) get(ctx context.Context, at *place, r request) (answer, error) {
 	token, err := c.kubernetes.Token(ctx)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url+q.path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url+r.path, nil)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := at.transport.RoundTrip(req) // not through a client: redirects are not followed
 	if err != nil {
-		return nil, fmt.Errorf("ask the operator at %s: %w", at.url, err)
+		return answer{}, fmt.Errorf("ask the operator at %s: %w", at.url, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, longest))
 	if err != nil {
-		return nil, fmt.Errorf("read the operator's answer: %w", err)
+		return answer{}, fmt.Errorf("read the operator's answer: %w", err)
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return read(body)
 	case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // the operator is up
-		return read(nil)
+		body = nil
 	case http.StatusUnauthorized:
 		c.kubernetes.Drop(token) // the ServiceAccount was replaced: the next request gets a new token
+		fallthrough
+	default:
+		return answer{}, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
 	}
-	return nil, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
-}
-
-func readChecks(body []byte, of Object) (any, error) {
-	if body == nil {
-		return Checks{State: Unchecked}, nil
-	}
-	out := Checks{State: Checked}
-	if err := json.Unmarshal(body, &out.Resource); err != nil {
-		return nil, fmt.Errorf("read the operator's answer: %w", err)
-	}
-	if out.UID != of.UID { // it has not checked this object yet, only an earlier one of the name
-		return Checks{State: Unchecked}, nil
-	}
-	return out, nil
-}
-
-// readFeatures parses the response; an operator that does not know the path has no features to report.
-func readFeatures(body []byte) (any, error) {
-	if body == nil {
-		return Features{}, nil
-	}
-	var all operatorapi.Features
-	if err := json.Unmarshal(body, &all); err != nil {
-		return nil, fmt.Errorf("read the operator's answer: %w", err)
-	}
-	return Features{Known: true, Items: all.Items}, nil
-}
-
-// readWork parses the response; an operator that does not know the path has nothing to report.
-func readWork(body []byte) (any, error) {
-	if body == nil {
-		return Work{}, nil
-	}
-	out := Work{Known: true}
-	if err := json.Unmarshal(body, &out.Activity); err != nil {
-		return nil, fmt.Errorf("read the operator's answer: %w", err)
-	}
-	return out, nil
+	words, err := r.read(body)
+	return answer{words, len(body)}, err
 }

@@ -13,8 +13,8 @@ import (
 func TestAdminPages(t *testing.T) {
 	off := hostnameWith(func(f *fakeCluster) {
 		f.features = operator.Features{
-			Known: true, Items: []operatorapi.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {
-				Name: "other", On: true,
+			Known: true, Features: operatorapi.Features{Items: []operatorapi.Feature{
+				{Name: "hostnames", Why: "there is no GatewayClass"}, {Name: "other", On: true},
 			}},
 		}
 	})
