@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/api/expiring"
 )
 
 // Rate is the request rate of each caller. Streams count when they begin.
@@ -21,17 +23,14 @@ type Rate struct {
 // maxCallers bounds the cached callers: a dropped caller starts with a full bucket.
 const maxCallers = 10_000
 
-// Limiter limits requests by caller. It caches recent callers in two generations. An idle caller's bucket is full again
-// after full, so when the young generation is that old, or has maxCallers, the old one is dropped. It is safe for
-// concurrent use; nil does not limit.
+// Limiter limits requests by caller. An idle caller's bucket is full again after full, so it is kept for that long. It is
+// safe for concurrent use; nil does not limit.
 type Limiter struct {
-	rate  Rate
-	clock clock.PassiveClock
-	full  time.Duration // time to fill an empty bucket
-
-	mu         sync.Mutex
-	young, old map[string]*rate.Limiter // by caller
-	born       time.Time                // of the young generation
+	rate    Rate
+	clock   clock.PassiveClock
+	full    time.Duration // time to fill an empty bucket
+	mu      sync.Mutex
+	callers *expiring.Cache[string, *rate.Limiter]
 }
 
 // New returns a Limiter without callers.
@@ -40,7 +39,7 @@ func New(r Rate, c clock.PassiveClock) *Limiter {
 		return nil
 	}
 	full := time.Duration(float64(r.Burst) / r.PerSecond * float64(time.Second))
-	return &Limiter{rate: r, clock: c, full: full, young: map[string]*rate.Limiter{}, born: c.Now()}
+	return &Limiter{rate: r, clock: c, full: full, callers: expiring.New[string, *rate.Limiter](maxCallers, c.Now)}
 }
 
 // Wait takes a request from the caller's bucket and returns 0, or returns how long to wait and takes nothing. A caller
@@ -50,7 +49,7 @@ func (l *Limiter) Wait(caller string) time.Duration {
 		return 0
 	}
 	now := l.clock.Now()
-	wanted := l.of(caller, now).ReserveN(now, 1)
+	wanted := l.of(caller).ReserveN(now, 1)
 	wait := wanted.DelayFrom(now)
 	if wait > 0 {
 		wanted.CancelAt(now)
@@ -73,19 +72,13 @@ func (l *Limiter) Each(caller func(*http.Request) string, refuse http.HandlerFun
 }
 
 // of returns the limiter of a caller. Concurrent requests of one caller get the same one.
-func (l *Limiter) of(name string, now time.Time) *rate.Limiter {
+func (l *Limiter) of(name string) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now.Sub(l.born) >= l.full || len(l.young) >= maxCallers/2 {
-		l.young, l.old, l.born = map[string]*rate.Limiter{}, l.young, now
+	known, ok := l.callers.Get(name)
+	if !ok {
+		known = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
 	}
-	for _, known := range []*rate.Limiter{l.young[name], l.old[name]} {
-		if known != nil {
-			l.young[name] = known
-			return known
-		}
-	}
-	fresh := rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
-	l.young[name] = fresh
-	return fresh
+	l.callers.Put(name, known, l.full)
+	return known
 }
