@@ -82,8 +82,8 @@ func TestWhatCouldBeGatheredIsToldThoughSomethingElseCouldNot(t *testing.T) {
 }
 
 func TestAnOperatorThatHasDoneNothingYet(t *testing.T) {
-	w := call(newHandlers(Source{Metrics: prometheus.NewRegistry(), Now: func() time.Time { return time.Time{} }}).routes(),
-		operatorapi.ActivityPath, "")
+	s := Source{Metrics: prometheus.NewRegistry(), Now: func() time.Time { return time.Time{} }}
+	w := call(newHandlers(s).routes(), operatorapi.ActivityPath, "")
 	if want := `{"since":"0001-01-01T00:00:00Z","controllers":[],"services":[]}` + "\n"; w.Code != http.StatusOK ||
 		w.Body.String() != want {
 		t.Errorf("%d %s", w.Code, w.Body)

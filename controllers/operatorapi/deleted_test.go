@@ -63,7 +63,8 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 			})
 		})
 	}
-	if w := call(newHandlers(Source{Now: time.Now}).routes(), operatorapi.NamespaceDeletedPath("payments"), ""); w.Code != 404 {
+	without := newHandlers(Source{Now: time.Now}).routes()
+	if w := call(without, operatorapi.NamespaceDeletedPath("payments"), ""); w.Code != 404 {
 		t.Errorf("without lists: %d", w.Code)
 	}
 }

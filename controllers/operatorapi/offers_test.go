@@ -124,7 +124,8 @@ func TestAListIsKeptAsLongAsItsRules(t *testing.T) {
 			q := operatorapi.OfferQuery{Kind: "RDSInstance", Namespace: namespace, Provider: "main", Field: "engine"}
 			if status := get(t, h, q.Path(), &got); status != 200 || got.Error != failure ||
 				len(account.questions()) != lists {
-				t.Errorf("%d %+v after %d lists, want %q after %d", status, got, len(account.questions()), failure, lists)
+				t.Errorf("%d %+v after %d lists, want %q after %d", status, got, len(account.questions()), failure,
+					lists)
 			}
 		}
 		ask("payments", 1, "")

@@ -103,7 +103,9 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 }
 
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
-	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, newHandlers(s).routes()))}
+	return &Server{
+		options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, newHandlers(s).routes())),
+	}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.

@@ -90,8 +90,8 @@ func (c *Client) leader() string {
 	return c.place.holder
 }
 
-// ask returns the answer to a question, or false if there is none. Recent answers are reused, and concurrent callers with
-// the same question share one request.
+// ask returns the answer to a question, or false if there is none. Recent answers are reused, and concurrent callers
+// with the same question share one request.
 func ask[A any](ctx context.Context, c *Client, q question[A]) (answer A, ok bool) {
 	words := c.share(ctx, request{q.path, q.about, q.shared, func(body []byte) (any, error) {
 		if body == nil {

@@ -237,7 +237,8 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
-// What the operator reads from AWS is kept by the operator alone, so that no replica shows an older list, nor "not yet".
+// What the operator reads from AWS is kept by the operator alone, so that no replica shows an older list, or that there
+// is none yet.
 func TestListsAreKeptByTheOperatorAlone(t *testing.T) {
 	l := newLeader(t, "one")
 	l.says(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"items":[],"pending":true}`) })
