@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -172,23 +173,43 @@ func (c *Client) after(r request, one answer, err error) any {
 	return one.words
 }
 
-// send sends the request to the operator's cached address, and if that fails, to the current one: there may be a new
-// leader, or a new certificate.
-func (c *Client) send(ctx context.Context, r request) (answer, error) {
+// send sends a request to the operator and reads its response.
+func (c *Client) send(ctx context.Context, r request) (one answer, err error) {
+	err = c.atLeader(ctx, func(at *place) error {
+		resp, err := c.roundTrip(ctx, at, Errand{Method: http.MethodGet, Path: r.path}, longest)
+		if err != nil {
+			return err
+		}
+		switch resp.status {
+		case http.StatusOK:
+		case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // the operator is up
+			resp.body = nil
+		default:
+			return errors.New(resp.words)
+		}
+		one.bytes = len(resp.body)
+		one.words, err = r.read(resp.body)
+		return err
+	})
+	return one, err
+}
+
+// atLeader calls try with the operator's cached place, and if there is no answer, with the current one: there may be a
+// new leader, or a new certificate. A refusal is an answer.
+func (c *Client) atLeader(ctx context.Context, try func(at *place) error) error {
 	last := c.current()
 	var failed error
 	if last != nil {
-		one, err := c.get(ctx, last, r)
-		if err == nil {
-			return one, nil
+		failed = try(last)
+		if _, refused := errors.AsType[*RefusedError](failed); failed == nil || refused {
+			return failed
 		}
-		failed = err
 	}
 	now, err := c.look(ctx)
 	if err != nil || now == last {
-		return answer{}, errors.Join(failed, err)
+		return errors.Join(failed, err)
 	}
-	return c.get(ctx, now, r)
+	return try(now)
 }
 
 // current returns the cached place, or nil if it must be looked up.

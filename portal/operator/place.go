@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -69,36 +71,48 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 
 func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca && p.holder == q.holder }
 
-// get sends a GET request to the place.
-func (c *Client) get(ctx context.Context, at *place, r request) (answer, error) {
+// response is what was read of a response.
+type response struct {
+	status  int
+	words   string // who answers with which status, for errors
+	problem bool   // an error in the operator's own words, and not one of its guard
+	body    []byte
+}
+
+// roundTrip sends a request to the place with the portal's own token, and reads the response up to a number of bytes.
+func (c *Client) roundTrip(ctx context.Context, at *place, e Errand, most int64) (out response, err error) {
+	var body []byte
+	if e.Body != nil {
+		if body, err = json.Marshal(e.Body); err != nil {
+			return out, errors.New("write what is asked as JSON") // the error could contain it
+		}
+	}
 	token, err := c.kubernetes.Token(ctx)
 	if err != nil {
-		return answer{}, err
+		return out, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url+r.path, nil)
+	req, err := http.NewRequestWithContext(ctx, e.Method, at.url+e.Path, bytes.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return out, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
+	if e.Token != "" {
+		req.Header.Set(operatorapi.HeaderPerson, e.Token)
+		req.Header.Set(operatorapi.HeaderRequest, e.Request)
+		req.Header.Set(operatorapi.HeaderAddress, e.Address)
+	}
 	resp, err := at.transport.RoundTrip(req) // not through a client: redirects are not followed
 	if err != nil {
-		return answer{}, fmt.Errorf("ask the operator at %s: %w", at.url, err)
+		return out, fmt.Errorf("ask the operator at %s: %w", at.url, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, longest))
-	if err != nil {
-		return answer{}, fmt.Errorf("read the operator's answer: %w", err)
+	out.status, out.words = resp.StatusCode, fmt.Sprintf("the operator at %s answers %s", at.url, resp.Status)
+	out.problem = resp.Header.Get("Content-Type") == "application/problem+json"
+	if out.body, err = io.ReadAll(io.LimitReader(resp.Body, most)); err != nil {
+		return out, fmt.Errorf("read the operator's answer: %w", err)
 	}
-	switch resp.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // the operator is up
-		body = nil
-	case http.StatusUnauthorized:
+	if out.status == http.StatusUnauthorized && !out.problem {
 		c.kubernetes.Drop(token) // the ServiceAccount was replaced: the next request gets a new token
-		fallthrough
-	default:
-		return answer{}, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
 	}
-	words, err := r.read(body)
-	return answer{words, len(body)}, err
+	return out, nil
 }
