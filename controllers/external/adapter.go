@@ -2,7 +2,6 @@ package external
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -113,68 +112,6 @@ type Action struct {
 	// Marks means that the action sets the resource's ownership tags. Without them nothing else of the resource is
 	// changed first.
 	Marks bool
-}
-
-// Divisible returns one action for all groups of changes, which can be divided between groups: AWS validates the
-// changes of one group together. call returns the action for some of them. Groups with a guard come first.
-func Divisible(groups [][]Change, call func([]Change) Action) Action {
-	groups = slices.Clone(groups)
-	slices.SortStableFunc(groups, func(a, b []Change) int { return guardsFirst(guards(a), guards(b)) })
-	action := call(slices.Concat(groups...))
-	if half := len(groups) / 2; half > 0 {
-		action.Parts = func() []Action {
-			return []Action{Divisible(groups[:half], call), Divisible(groups[half:], call)}
-		}
-	}
-	return action
-}
-
-// SettlingIn returns the action with the time that it, and each of its parts, may take to become visible.
-func (a Action) SettlingIn(d time.Duration) Action {
-	parts := a.Parts
-	if a.Settles = d; parts != nil {
-		a.Parts = func() []Action {
-			all := parts()
-			for n := range all {
-				all[n] = all[n].SettlingIn(d)
-			}
-			return all
-		}
-	}
-	return a
-}
-
-// Groups divides changes for Divisible: paths listed together stay together, every other change is its own group.
-func Groups(changes []Change, together ...[]string) [][]Change {
-	var groups [][]Change
-	for _, c := range changes {
-		at := slices.IndexFunc(groups, func(group []Change) bool {
-			return slices.ContainsFunc(together, func(paths []string) bool {
-				return slices.Contains(paths, c.Path) && slices.Contains(paths, group[0].Path)
-			})
-		})
-		if at < 0 {
-			groups = append(groups, []Change{c})
-			continue
-		}
-		groups[at] = append(groups[at], c)
-	}
-	return groups
-}
-
-func guards(changes []Change) bool {
-	return slices.ContainsFunc(changes, func(c Change) bool { return c.Guards })
-}
-
-// guardsFirst compares for a sort that puts guards first.
-func guardsFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // Reference names another object that the owner may or may not be allowed to use.

@@ -25,12 +25,16 @@ type row struct {
 func (r *row) Plan(_ *v1alpha1.S3Bucket, _ *thing) ([]Action, error) {
 	var changes []Change
 	for _, path := range r.differ {
-		changes = append(changes, Change{Path: path, From: "a", To: "b", Guards: strings.HasPrefix(path, "guard")})
+		c := Change{Path: path, From: "a", To: "b", Guards: strings.HasPrefix(path, "guard")}
+		if path == "x" || path == "y" {
+			c.Together = "x and y"
+		}
+		changes = append(changes, c)
 	}
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	return []Action{Divisible(Groups(changes, []string{"x", "y"}), r.call)}, nil
+	return []Action{Divisible(changes, r.call)}, nil
 }
 
 func (r *row) call(changes []Change) Action {

@@ -23,10 +23,10 @@ type shelf struct {
 	settles time.Duration // of every write
 }
 
-func settings() []Field[*v1alpha1.S3Bucket, map[string]string] {
-	var all []Field[*v1alpha1.S3Bucket, map[string]string]
+func settings() []Setting[*v1alpha1.S3Bucket, map[string]string] {
+	var all []Setting[*v1alpha1.S3Bucket, map[string]string]
 	for _, path := range []string{"first", "second"} {
-		all = append(all, Field[*v1alpha1.S3Bucket, map[string]string]{
+		all = append(all, Setting[*v1alpha1.S3Bucket, map[string]string]{
 			Path: path, Default: "none",
 			Want: func(b *v1alpha1.S3Bucket) (string, bool) { v, ok := b.Spec.Tags[path]; return string(v), ok },
 			Have: func(seen *map[string]string) string { return (*seen)[path] },

@@ -17,7 +17,7 @@ type door struct {
 	owner Owner
 }
 
-func doorSettings() []Field[*v1alpha1.S3Bucket, map[string]string] {
+func doorSettings() []Setting[*v1alpha1.S3Bucket, map[string]string] {
 	all := settings()
 	all[0].Safe = true
 	return all

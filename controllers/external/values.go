@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Text returns a Field's Want for a text of the spec; it is declared if it is not empty.
+// Text returns a Setting's Want for a text of the spec; it is declared if it is not empty.
 func Text[T any](of func(T) string) func(T) (string, bool) {
 	return func(spec T) (string, bool) { return of(spec), of(spec) != "" }
 }
@@ -57,7 +57,7 @@ func ParseInt(value string) *int32 {
 	return new(int32(n))
 }
 
-// NotLess compares numbers for a Field's Same: a value that has grown, and cannot shrink, is equivalent.
+// NotLess compares numbers for a Setting's Same: a value that has grown, and cannot shrink, is equivalent.
 func NotLess(have, want string) bool {
 	h, _ := strconv.Atoi(have) // 0 if it is not a number
 	w, _ := strconv.Atoi(want)

@@ -4,9 +4,7 @@ package attributes
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
-	"time"
 
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
@@ -18,6 +16,9 @@ type State struct {
 	Tags       map[string]string
 	Attributes map[string]string // nil: not read, because none is declared or managed
 }
+
+// Setting is a setting of a resource; its Name is that of the attribute.
+type Setting[T external.Object] = external.Setting[T, State]
 
 // Service makes a service's calls, and returns its errors unchanged. No call may succeed for a resource that does not
 // exist.
@@ -36,8 +37,9 @@ type Adapter[T external.Object] struct {
 	TagCall, UntagCall string
 	// TagCommand returns the command line that does the same as TagCall.
 	TagCommand func(session *cloud.Session, id string, tags map[string]string) string
-	// All lists the attributes of obj's resource.
-	All func(obj T) []Attribute[T]
+	// Settings describes the attributes of obj's resource. Have is only needed if the value that counts for an unlisted
+	// attribute is not its default.
+	Settings func(obj T) []Setting[T]
 	// Find returns the ID of obj's resource, and "" if it is known not to exist.
 	Find func(ctx context.Context, obj T) (id string, err error)
 	// Read reads the attributes.
@@ -45,7 +47,7 @@ type Adapter[T external.Object] struct {
 	// Create plans the call that creates the resource with these attributes and tags; the adapter adds the changes to
 	// the action.
 	Create func(obj T, attributes, tags map[string]string) external.Action
-	// Set plans the calls that make these changes; there is at least one.
+	// Set plans the calls that make these changes.
 	Set func(obj T, seen *State, changes []external.Change) []external.Action
 	// Rest says what is waited for in addition to the work on the resource itself; Plan returns it.
 	Rest error
@@ -77,7 +79,7 @@ func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
 		return nil, cloud.Explain(err)
 	}
 	seen := &State{ID: id, Tags: tags}
-	if !external.ReadsSettings(obj, a.Owner(obj, seen)) || !external.AnyInUse(a.fields(obj), obj) {
+	if !external.ReadsSettings(obj, a.Owner(obj, seen)) || !external.AnyInUse(a.settings(obj), obj) {
 		return seen, nil
 	}
 	if seen.Attributes, err = a.Read(ctx, obj, id); cloud.IsNotFound(err) {
@@ -102,7 +104,7 @@ func (a *Adapter[T]) Remark(obj T, seen *State) string {
 
 // Declared lists the spec paths in use.
 func (a *Adapter[T]) Declared(obj T) []string {
-	paths := append(external.DeclaredPaths(a.fields(obj), obj), a.Session.TagPaths(obj, obj.OwnTags())...)
+	paths := append(external.DeclaredPaths(a.settings(obj), obj), a.Session.TagPaths(obj, obj.OwnTags())...)
 	slices.Sort(paths)
 	return paths
 }
@@ -119,44 +121,7 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	if seen.Attributes == nil {
 		return actions, a.Rest
 	}
-	if changes := external.Changes(a.fields(obj), obj, seen); len(changes) > 0 {
-		actions = append(actions, a.set(obj, seen, changes)...)
-	}
-	return actions, a.Rest
-}
-
-// set plans changes with a longer settling time in calls of their own: otherwise each change that shows would start
-// another action for those that do not show yet.
-func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []external.Action {
-	byTime := map[time.Duration][]external.Change{}
-	var actions []external.Action
-	for _, c := range changes {
-		attribute := a.attribute(obj, c.Path)
-		if err := attribute.refusal(c.To); err != nil {
-			for _, action := range a.Set(obj, seen, []external.Change{c}) {
-				action.Refusal = err
-				actions = append(actions, action)
-			}
-			continue
-		}
-		byTime[attribute.Settles] = append(byTime[attribute.Settles], c)
-	}
-	for _, settles := range slices.Sorted(maps.Keys(byTime)) {
-		for _, action := range a.Set(obj, seen, byTime[settles]) {
-			actions = append(actions, action.SettlingIn(settles))
-		}
-	}
-	return actions
-}
-
-// attribute returns the attribute with this path in the spec.
-func (a *Adapter[T]) attribute(obj T, path string) Attribute[T] {
-	for _, attribute := range a.All(obj) {
-		if attribute.Path == path {
-			return attribute
-		}
-	}
-	return Attribute[T]{}
+	return append(actions, a.Set(obj, seen, external.Changes(a.settings(obj), obj, seen))...), a.Rest
 }
 
 // planTags plans the changes of tags. They come first: ownership is marked before anything else is changed.
@@ -175,27 +140,26 @@ func (a *Adapter[T]) planTags(obj T, seen *State) []external.Action {
 // create plans the call that creates the resource with its attributes and tags, so that no resource of ours is ever
 // without tags.
 func (a *Adapter[T]) create(obj T) external.Action {
-	initial := a.Initial(obj)
-	action := a.Create(obj, maps.Clone(initial), a.Session.Tags(obj, obj.OwnTags()))
-	for _, attribute := range a.All(obj) {
-		if value, set := initial[attribute.Name]; set {
-			action.Refusal = cmp.Or(action.Refusal, attribute.refusal(value))
+	action := a.Create(obj, a.Initial(obj), a.Session.Tags(obj, obj.OwnTags()))
+	paths := a.Declared(obj)
+	for _, s := range a.Settings(obj) {
+		switch value, declared := s.Want(obj); {
+		case s.Later:
+			paths = slices.DeleteFunc(paths, func(path string) bool { return path == s.Path })
+		case declared:
+			action.Refusal = cmp.Or(action.Refusal, s.Refusal(value))
 		}
 	}
-	action.Changes = external.InitialChanges(slices.DeleteFunc(a.Declared(obj), func(path string) bool {
-		return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool {
-			return attribute.Later && attribute.Path == path
-		})
-	}))
+	action.Changes = external.InitialChanges(paths)
 	return action
 }
 
 // Initial returns the attributes to create the resource with: the declared ones, except Later ones.
 func (a *Adapter[T]) Initial(obj T) map[string]string {
 	set := map[string]string{}
-	for _, attribute := range a.All(obj) {
-		if value, declared := attribute.Want(obj); declared && !attribute.Later {
-			set[attribute.Name] = value
+	for _, s := range a.Settings(obj) {
+		if value, declared := s.Want(obj); declared && !s.Later {
+			set[s.Name] = value
 		}
 	}
 	return set
@@ -215,28 +179,40 @@ func (a *Adapter[T]) Disown(ctx context.Context, _ T, seen *State) error {
 	return cloud.Explain(a.Service.Untag(ctx, seen.ID, cloud.OwnershipTagKeys(seen.Tags)))
 }
 
-// InUse reports whether any attribute is declared or still managed: of the Later ones, or of the others.
+// InUse reports whether any setting is declared or still managed: of the Later ones, or of the others.
 func (a *Adapter[T]) InUse(obj T, later bool) bool {
-	return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool {
-		return attribute.Later == later && external.AnyInUse([]external.Field[T, State]{attribute.field()}, obj)
-	})
+	return external.AnyInUse(slices.DeleteFunc(a.settings(obj), func(s Setting[T]) bool { return s.Later != later }), obj)
 }
 
-func (a *Adapter[T]) fields(obj T) []external.Field[T, State] {
-	var fields []external.Field[T, State]
-	for _, attribute := range a.All(obj) {
-		fields = append(fields, attribute.field())
+// settings returns the settings of obj's resource, which are observed by their names. The value of one that the service
+// does not list is the default.
+func (a *Adapter[T]) settings(obj T) []Setting[T] {
+	all := slices.Clone(a.Settings(obj))
+	for n := range all {
+		if all[n].Have == nil {
+			all[n].Have = Listed(all[n].Name, all[n].Default)
+		}
 	}
-	return fields
+	return all
+}
+
+// Listed returns a Setting's Have for the attribute with this name. A service may leave it out.
+func Listed(name, otherwise string) func(*State) string {
+	return func(seen *State) string {
+		if value, listed := seen.Attributes[name]; listed {
+			return value
+		}
+		return otherwise
+	}
 }
 
 // NamesOf returns the new values of the changes, by the names of their attributes.
 func (a *Adapter[T]) NamesOf(obj T, changes []external.Change) map[string]string {
 	set := map[string]string{}
-	for _, attribute := range a.All(obj) {
+	for _, s := range a.Settings(obj) {
 		for _, c := range changes {
-			if c.Path == attribute.Path {
-				set[attribute.Name] = c.To
+			if c.Path == s.Path {
+				set[s.Name] = c.To
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 type (
 	object = *v1alpha1.EC2Instance
-	field  = external.Field[object, instanceState]
+	field  = external.Setting[object, instanceState]
 )
 
 // call changes some fields of a machine, whether it is running or not.
@@ -54,21 +54,26 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		actions = append(actions, external.Divisible(c.groups(changes), func(some []external.Change) external.Action {
+		actions = append(actions, external.PlanCall(c.grouped(changes), func(some []external.Change) external.Action {
 			return i.callFor(c, seen, some)
-		}))
+		})...)
 	}
 	return actions
 }
 
-// groups divides changes into those that can each be made in a call of their own.
-func (c call) groups(changes []external.Change) [][]external.Change {
-	if len(c.together) > 0 && slices.ContainsFunc(changes, func(change external.Change) bool {
+// grouped returns the changes with what they change together with.
+func (c call) grouped(changes []external.Change) []external.Change {
+	if len(c.together) == 0 || !slices.ContainsFunc(changes, func(change external.Change) bool {
 		return change.Path == c.together[0]
 	}) {
-		return external.Groups(changes, c.together)
+		return changes
 	}
-	return external.Groups(changes)
+	for n := range changes {
+		if slices.Contains(c.together, changes[n].Path) {
+			changes[n].Together = c.together[0]
+		}
+	}
+	return changes
 }
 
 func (i *instance) callFor(c call, seen *instanceState, changes []external.Change) external.Action {

@@ -108,7 +108,9 @@ func TestInstanceKeepsTheLaws(t *testing.T) {
 			maps.DeleteFunc(f.tags, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
 		},
 		Foreign: func() bool { return f.tags["made-by"] == "hand" },
-		Drift:   drift, Together: together,
+		Drift:   drift, Together: [][]string{
+			{versionPath, parameterGroupPath}, {"preferredBackupWindow", "preferredMaintenanceWindow"}, {"allocatedStorage", "storageType", "iops", "storageThroughput"},
+		},
 	})
 	if f.deleted == nil || *f.deleted.FinalDBSnapshotIdentifier != "ledger-1-final-0f0e0d0c" {
 		t.Errorf("deleted by %+v", f.deleted)

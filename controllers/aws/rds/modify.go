@@ -65,17 +65,9 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	return changes, err
 }
 
-// together are settings that RDS validates together, so they change in one call: a version and its parameter group, and
-// the windows, which must not overlap.
-var together = [][]string{
-	{versionPath, parameterGroupPath},
-	{"preferredBackupWindow", "preferredMaintenanceWindow"},
-	storagePaths,
-}
-
 // modify returns the call that makes the changes. It can be divided, because RDS refuses a whole call for one value.
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
-	return external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
+	return external.Divisible(changes, func(some []external.Change) external.Action {
 		return i.modifyOnce(obj, seen, some)
 	})
 }

@@ -18,7 +18,7 @@ type (
 	current = rdstypes.DBInstance
 	pending = rdstypes.PendingModifiedValues
 	input   = rds.ModifyDBInstanceInput
-	field   = external.Field[*v1alpha1.RDSInstance, instanceState]
+	field   = external.Setting[*v1alpha1.RDSInstance, instanceState]
 )
 
 // setting is one thing that ModifyDBInstance changes. Its pending value counts, not its current one: a change that
@@ -31,13 +31,21 @@ type setting struct {
 	byDefault string
 	sticky    bool
 	safe      bool
-	guard     string // see external.Field
+	guard     string // see external.Setting
 	same      func(have, want string) bool
+	together  string
 }
 
 const (
 	groupsPath         = "vpcSecurityGroupIDs"
 	parameterGroupPath = "dbParameterGroupName"
+)
+
+// What RDS validates together: the storage; a version and its parameter group; the windows, which must not overlap.
+const (
+	storageTogether = "storage"
+	versionTogether = "version"
+	windowsTogether = "windows"
 )
 
 // settings are in the order in which changes are reported. The defaults are those of the API reference of
@@ -50,7 +58,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v },
 	},
 	{
-		path: "allocatedStorage", sticky: true,
+		path: "allocatedStorage", sticky: true, together: storageTogether,
 		want: external.Number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: external.NotLess,
 		have: func(c *current, p *pending) string { return external.FormatInt(p.AllocatedStorage, c.AllocatedStorage) },
 		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = external.ParseInt(v) },
@@ -60,17 +68,17 @@ var settings = []setting{
 		have: room, set: setAutoscaling,
 	},
 	{
-		path: "storageType", sticky: true, want: external.Text(func(s *spec) string { return s.StorageType }),
+		path: "storageType", sticky: true, together: storageTogether, want: external.Text(func(s *spec) string { return s.StorageType }),
 		have: func(c *current, p *pending) string { return firstString(p.StorageType, c.StorageType) },
 		set:  func(in *input, v string, _ *instanceState) { in.StorageType = &v },
 	},
 	{
-		path: "iops", sticky: true, want: external.Number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
+		path: "iops", sticky: true, together: storageTogether, want: external.Number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
 		have: func(c *current, p *pending) string { return external.FormatInt(p.Iops, c.Iops) },
 		set:  func(in *input, v string, _ *instanceState) { in.Iops = external.ParseInt(v) },
 	},
 	{
-		path: "storageThroughput", sticky: true,
+		path: "storageThroughput", sticky: true, together: storageTogether,
 		want: external.Number(func(s *spec) *int32 { return s.StorageThroughput }),
 		have: func(c *current, p *pending) string {
 			return external.FormatInt(p.StorageThroughput, c.StorageThroughput)
@@ -99,7 +107,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = external.SplitSet(v) },
 	},
 	{
-		path: parameterGroupPath, sticky: true,
+		path: parameterGroupPath, sticky: true, together: versionTogether,
 		want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return parameterGroup(c).name },
 		set:  func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v },
@@ -132,13 +140,13 @@ var settings = []setting{
 		set: func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = external.ParseInt(v) },
 	},
 	{
-		path: "preferredBackupWindow", sticky: true,
+		path: "preferredBackupWindow", sticky: true, together: windowsTogether,
 		want: external.Text(func(s *spec) string { return s.PreferredBackupWindow }),
 		have: func(c *current, _ *pending) string { return firstString(c.PreferredBackupWindow) },
 		set:  func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v },
 	},
 	{
-		path: "preferredMaintenanceWindow", sticky: true,
+		path: "preferredMaintenanceWindow", sticky: true, together: windowsTogether,
 		want: external.Text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return firstString(c.PreferredMaintenanceWindow) },
 		set: func(in *input, v string, _ *instanceState) {
@@ -178,7 +186,7 @@ func fields(engine string, inForce bool) []field {
 	all := make([]field, 0, len(settings))
 	for _, s := range settings {
 		f := field{
-			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Safe: s.safe, Guard: s.guard, Same: s.same,
+			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Safe: s.safe, Guard: s.guard, Same: s.same, Together: s.together,
 			Want: func(obj *v1alpha1.RDSInstance) (string, bool) { return s.want(&obj.Spec) },
 			Have: func(seen *instanceState) string {
 				waiting := seen.pending()

@@ -1,25 +1,20 @@
 package rds
 
 import (
-	"slices"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// storagePaths are settings of the storage, which RDS validates together in one call.
-var storagePaths = []string{"allocatedStorage", "storageType", "iops", "storageThroughput"}
-
-func isStorageChange(c external.Change) bool { return slices.Contains(storagePaths, c.Path) }
+// isStorageChange reports whether the setting is one of the storage.
+func isStorageChange(c external.Change) bool { return c.Together == storageTogether }
 
 // completeStorage adds the other settings of the storage: the declared ones; the current size, if AWS has enlarged it;
 // and the provisioned values of the storage, without which RDS refuses to change it.
 func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) {
-	for _, path := range storagePaths {
-		s, ok := settingOf(path)
-		if value, declared := s.want(&obj.Spec); ok && declared {
+	for _, s := range settings {
+		if value, declared := s.want(&obj.Spec); declared && s.together == storageTogether {
 			s.set(in, value, seen)
 		}
 	}

@@ -25,7 +25,7 @@ func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, erro
 	sameMajor := major(s.Engine, want) == major(s.Engine, have)
 	switch {
 	case newer && (sameMajor || s.AllowMajorVersionUpgrade):
-		return &external.Change{Path: versionPath, From: have, To: want}, nil
+		return &external.Change{Path: versionPath, From: have, To: want, Together: versionTogether}, nil
 	case newer:
 		return nil, engine.Blocked(v1alpha1.ReasonMajorUpgradeNotAllowed, "engineVersion %s is a major upgrade from "+
 			"%s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion "+

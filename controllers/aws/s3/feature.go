@@ -111,7 +111,7 @@ type typedFeature[V any] struct {
 	beside   string
 	onlyKept bool
 	// safe are the settings whose default denies access to others.
-	safe []external.Field[*v1alpha1.S3BucketSpec, V]
+	safe []external.Setting[*v1alpha1.S3BucketSpec, V]
 	// diff describes a difference for people, if the two texts side by side do not; nil: they do.
 	diff func(have, want V) string
 }

@@ -39,7 +39,7 @@ type made struct {
 func (m *made) note(policy string) { m.known, m.policy = m.here, policy }
 
 // tlsFields holds requireTLS for comparison.
-var tlsFields = []external.Field[*v1alpha1.S3BucketSpec, bucketPolicy]{{
+var tlsFields = []external.Setting[*v1alpha1.S3BucketSpec, bucketPolicy]{{
 	Path: tlsPath, Default: "true", Safe: true,
 	Want: external.Bool(func(s *v1alpha1.S3BucketSpec) *bool { return s.RequireTLS }),
 	Have: func(p *bucketPolicy) string { return fmt.Sprint(p.tls) },

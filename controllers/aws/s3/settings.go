@@ -157,7 +157,7 @@ func encryptionKey(spec *v1alpha1.S3BucketSpec) []external.Reference {
 // access are the four switches of Block Public Access; AWS's default is all on.
 type access struct{ blockACLs, ignoreACLs, blockPolicy, restrict bool }
 
-type accessField = external.Field[*v1alpha1.S3BucketSpec, access]
+type accessField = external.Setting[*v1alpha1.S3BucketSpec, access]
 
 // accessMembers maps each switch to its spec field.
 var accessMembers = []struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// A subscription is an attribute of its topic. Its name is subscribed and the address: the ARN of a queue, an HTTPS URL
+// A subscription is a setting of its topic. Its name is subscribed and the address: the ARN of a queue, an HTTPS URL
 // or a mail address. Its path is subscriptionPath and the queue's name or the address, its value a delivery. The
 // attribute with the name idOf and the address holds the subscription's own ARN.
 const (
@@ -96,10 +96,10 @@ func (t *topic) addressAt(path string) string {
 }
 
 // subscriptions returns the subscriptions that are declared, and those that are still managed.
-func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
+func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []setting) {
 	paths := external.ManagedBy(obj).Below(subscriptionPath)
 	add := func(address, want string) {
-		all = append(all, attribute{
+		all = append(all, setting{
 			Name: subscribed + address, Path: t.path(address), Later: true,
 			Want: func(*v1alpha1.SNSTopic) (string, bool) { return want, want != "" },
 		})
@@ -145,7 +145,7 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 	}
 	ours := t.subscriptions(obj)
 	for _, s := range listed {
-		i := slices.IndexFunc(ours, func(a attribute) bool { return a.Name == subscribed+s.address })
+		i := slices.IndexFunc(ours, func(one setting) bool { return one.Name == subscribed+s.address })
 		if i < 0 {
 			continue
 		}
@@ -220,7 +220,7 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 		subscribe := action("Subscribe", whole, func(ctx context.Context) error {
 			_, err := t.api.Subscribe(ctx, &sns.SubscribeInput{
 				TopicArn: &seen.ID, Protocol: aws.String(protocol(address)), Endpoint: &address,
-				ReturnSubscriptionArn: true, Attributes: t.settings(address, c),
+				ReturnSubscriptionArn: true, Attributes: t.deliverySettings(address, c),
 			})
 			return cloud.Explain(err)
 		})
@@ -234,7 +234,7 @@ func (t *topic) setSubscription(seen *topicState, address string, c external.Cha
 
 // changeSubscription returns the calls that change the settings of a subscription.
 func (t *topic) changeSubscription(id, address string, c external.Change) (actions []external.Action) {
-	set := t.settings(address, c)
+	set := t.deliverySettings(address, c)
 	names := slices.Sorted(maps.Keys(set))
 	if set["FilterPolicyScope"] == byBody { // before the filter, which only this scope accepts
 		slices.Reverse(names)
@@ -255,9 +255,9 @@ func (t *topic) changeSubscription(id, address string, c external.Change) (actio
 	return actions
 }
 
-// settings returns the attributes of a subscription that a change sets; for a new one, all that differ from the
+// deliverySettings returns the attributes of a subscription that a change sets; for a new one, all that differ from the
 // default. The filter is the text of the spec.
-func (t *topic) settings(address string, c external.Change) map[string]string {
+func (t *topic) deliverySettings(address string, c external.Change) map[string]string {
 	var want, have delivery
 	_ = json.Unmarshal([]byte(c.To), &want)   // written by JSON
 	_ = json.Unmarshal([]byte(c.From), &have) // "" leaves the zero value, which is what a new one has

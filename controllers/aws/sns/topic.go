@@ -30,7 +30,7 @@ const longest = attributes.LongestTopicName
 const kmsKey = "KmsMasterKeyId"
 
 type (
-	attribute  = attributes.Attribute[*v1alpha1.SNSTopic]
+	setting    = attributes.Setting[*v1alpha1.SNSTopic]
 	topicState = attributes.State
 )
 
@@ -57,7 +57,7 @@ func newTopic(session *cloud.Session, api api, kube external.Kube) *topic {
 	t.Adapter = attributes.Adapter[*v1alpha1.SNSTopic]{
 		Session: session, Service: service{api}, TagCall: "TagResource", UntagCall: "UntagResource",
 		TagCommand: tagCommand,
-		All:        t.all, Find: t.find, Read: t.read, Create: t.create, Set: t.set,
+		Settings:   t.settings, Find: t.find, Read: t.read, Create: t.create, Set: t.set,
 	}
 	return t
 }
@@ -67,9 +67,9 @@ func (t *topic) name(obj *v1alpha1.SNSTopic) string {
 		obj.Spec.FIFOTopic)
 }
 
-// all returns the attributes of a topic, from the API reference of SetTopicAttributes, and its subscriptions.
-func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
-	return append([]attribute{
+// settings returns the settings of a topic, from the API reference of SetTopicAttributes, and its subscriptions.
+func (t *topic) settings(obj *v1alpha1.SNSTopic) []setting {
+	return append([]setting{
 		{Name: "DisplayName", Path: "displayName", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.DisplayName })},
 		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
 		{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
@@ -121,17 +121,19 @@ func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 }
 
 // set plans one call for each change: SNS takes one attribute at a time.
-func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) (actions []external.Action) {
-	for _, c := range changes {
-		for name := range t.NamesOf(obj, []external.Change{c}) { // exactly one
-			if address, ok := strings.CutPrefix(name, subscribed); ok {
-				actions = append(actions, t.setSubscription(seen, address, c)...)
-			} else {
-				actions = append(actions, t.setOne(obj, seen, c))
+func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) []external.Action {
+	return external.PlanCalls(changes, func(some []external.Change) (actions []external.Action) {
+		for _, c := range some {
+			for name := range t.NamesOf(obj, []external.Change{c}) { // exactly one
+				if address, ok := strings.CutPrefix(name, subscribed); ok {
+					actions = append(actions, t.setSubscription(seen, address, c)...)
+				} else {
+					actions = append(actions, t.setOne(obj, seen, c))
+				}
 			}
 		}
-	}
-	return actions
+		return actions
+	})
 }
 
 // setOne plans the call for a change to the topic itself.

@@ -14,11 +14,17 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-type attribute = attributes.Attribute[*v1alpha1.SQSQueue]
+type setting = attributes.Setting[*v1alpha1.SQSQueue]
 
-// queueAttributes have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is not among them: only
+// What SQS validates together.
+const (
+	encryptionTogether = "encryption"
+	fifoTogether       = "FIFO"
+)
+
+// queueSettings have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is not among them: only
 // the pass knows its ARN.
-var queueAttributes = []attribute{
+var queueSettings = []setting{
 	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
 	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
 	{
@@ -32,14 +38,15 @@ var queueAttributes = []attribute{
 		Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.ReceiveMessageWaitTimeSeconds }),
 	},
 	{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.ContentBasedDeduplication })},
-	{Name: "DeduplicationScope", Path: "deduplicationScope", Default: "queue", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.DeduplicationScope })},
-	{Name: "FifoThroughputLimit", Path: "fifoThroughputLimit", Default: "perQueue", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.FIFOThroughputLimit })},
-	{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.KMSMasterKeyID })},
+	{Name: "DeduplicationScope", Path: "deduplicationScope", Default: "queue", Together: fifoTogether, Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.DeduplicationScope })},
+	{Name: "FifoThroughputLimit", Path: "fifoThroughputLimit", Default: "perQueue", Together: fifoTogether, Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.FIFOThroughputLimit })},
+	{Name: kmsKey, Path: "kmsMasterKeyId", Together: encryptionTogether, Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.KMSMasterKeyID })},
 	{
 		Name: "KmsDataKeyReusePeriodSeconds", Path: "kmsDataKeyReusePeriodSeconds", Default: "300",
-		Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.KMSDataKeyReusePeriodSeconds }),
+		Together: encryptionTogether,
+		Want:     external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.KMSDataKeyReusePeriodSeconds }),
 	},
-	{Name: managedEncryption, Path: "sqsManagedSseEnabled", Default: "true", Want: sse},
+	{Name: managedEncryption, Path: "sqsManagedSseEnabled", Default: "true", Together: encryptionTogether, Want: sse},
 }
 
 // sendMessage is the action that a sender needs.
@@ -52,22 +59,21 @@ const (
 	managedEncryption = "SqsManagedSseEnabled"
 )
 
-// all returns the attributes of a queue. A server other than AWS that does not report encryption counts as not
+// settings returns the settings of a queue. A server other than AWS that does not report encryption counts as not
 // encrypting: if encryption is wanted it is sent, and reported if it does not show.
-func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
-	attributes := slices.Clone(queueAttributes)
+func (q *queue) settings(obj *v1alpha1.SQSQueue) []setting {
+	all := slices.Clone(queueSettings)
 	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil &&
 		*enabled {
-		attributes[slices.IndexFunc(attributes, func(a attribute) bool {
-			return a.Name == managedEncryption
-		})].Unlisted = "not shown"
+		at := slices.IndexFunc(all, func(s setting) bool { return s.Name == managedEncryption })
+		all[at].Have = attributes.Listed(managedEncryption, "not shown")
 	}
-	return append(attributes, q.policies()...)
+	return append(all, q.policies()...)
 }
 
-// policies returns the attributes that name other queues or senders, whose ARNs only the pass knows.
-func (q *queue) policies() []attribute {
-	return []attribute{{
+// policies returns the settings that name other queues or senders, whose ARNs only the pass knows.
+func (q *queue) policies() []setting {
+	return []setting{{
 		Name: redriveAllow, Path: "redriveAllowPolicy", Want: q.allowPolicy, Normal: normalAllow,
 	}, {
 		Name: senders.Own, Path: senders.OwnPath, Normal: iampolicy.Normal,

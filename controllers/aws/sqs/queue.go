@@ -51,7 +51,7 @@ func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 	q := &queue{api: api, kube: kube}
 	q.Adapter = attributes.Adapter[*v1alpha1.SQSQueue]{
 		Session: session, Service: service{api}, TagCall: "TagQueue", UntagCall: "UntagQueue", TagCommand: tagCommand,
-		All: q.all, Find: q.find, Read: q.read, Create: q.create, Set: q.set,
+		Settings: q.settings, Find: q.find, Read: q.read, Create: q.create, Set: q.set,
 	}
 	return q
 }
@@ -82,19 +82,9 @@ func (q *queue) Reserve(obj *v1alpha1.SQSQueue, _ *queueState) {
 	s.QueueName, s.Region, s.AccountID = q.name(obj), q.Session.Config.Region, q.Session.AccountID
 }
 
-// together are attributes that SQS validates together.
-var together = [][]string{
-	{"kmsMasterKeyId", "kmsDataKeyReusePeriodSeconds", "sqsManagedSseEnabled"},
-	{"deduplicationScope", "fifoThroughputLimit"},
-}
-
-// set plans all changes as one call. It can be divided, because SQS refuses a whole call for one value.
+// set plans all changes as one call.
 func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) []external.Action {
-	return []external.Action{
-		external.Divisible(external.Groups(changes, together...), func(some []external.Change) external.Action {
-			return q.setOnce(obj, seen, some)
-		}),
-	}
+	return external.PlanCall(changes, func(some []external.Change) external.Action { return q.setOnce(obj, seen, some) })
 }
 
 func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) external.Action {

@@ -86,7 +86,7 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 		"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
 		"the key":       func() { f.set(map[string]string{"KmsMasterKeyId": "", managedEncryption: "true"}) },
 	}
-	for _, attr := range a.all(obj) {
+	for _, attr := range a.settings(obj) {
 		if attr.Name != managedEncryption { // which follows from the key
 			drift[attr.Path] = func() { f.attributes[attr.Name] = "7" }
 		}
@@ -109,7 +109,10 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 		Lose:    func(on bool) { f.lose = on },
 		Strip:   f.strip,
 		Foreign: func() bool { return f.tags["made-by"] == "hand" },
-		Drift:   drift, Together: together,
+		Drift:   drift, Together: [][]string{
+			{"kmsMasterKeyId", "kmsDataKeyReusePeriodSeconds", "sqsManagedSseEnabled"},
+			{"deduplicationScope", "fifoThroughputLimit"},
+		},
 	})
 }
 
@@ -218,7 +221,7 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		f.tags = a.Session.Tags(obj, nil)
 		values := rapid.SampledFrom(
 			[]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
-		for _, attr := range a.all(obj) {
+		for _, attr := range a.settings(obj) {
 			if v := values.Draw(r, attr.Name); v != "" &&
 				!slices.Contains([]string{"KmsMasterKeyId", senders.Own, senders.Rest}, attr.Name) {
 				f.attributes[attr.Name] = v
