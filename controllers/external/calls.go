@@ -99,4 +99,3 @@ func guardsFirst(a, b bool) int {
 	}
 	return 1
 }
-

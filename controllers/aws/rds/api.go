@@ -192,6 +192,13 @@ func (s *instanceState) arn() string { return aws.ToString(s.db.DBInstanceArn) }
 
 func (s *instanceState) status() string { return aws.ToString(s.db.DBInstanceStatus) }
 
+// inForce returns the instance without the changes that wait or are in progress.
+func (s *instanceState) inForce() *instanceState {
+	now := *s
+	now.db.PendingModifiedValues = nil
+	return &now
+}
+
 // pending returns the changes that wait or are in progress.
 func (s *instanceState) pending() rdstypes.PendingModifiedValues {
 	if s.db.PendingModifiedValues == nil {

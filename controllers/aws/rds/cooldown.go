@@ -42,19 +42,21 @@ func (i *instance) planStorage(obj *v1alpha1.RDSInstance, seen *instanceState, n
 	case !now.modifiable:
 		return nil, waitModifying(seen.status())
 	}
-	change := i.modify(obj, seen, changes)
-	send := change.Do
-	change.Do = func(ctx context.Context) error {
-		err := send(ctx)
-		if err == nil {
-			i.noteStorageChange(obj)
+	return external.PlanCall(changes, func(some []external.Change) external.Action {
+		change := i.modify(obj, seen, some)
+		send := change.Do
+		change.Do = func(ctx context.Context) error {
+			err := send(ctx)
+			if err == nil {
+				i.noteStorageChange(obj)
+			}
+			if wait, ok := engine.AsWait(err); ok && wait.Reason == v1alpha1.ReasonStorageOptimizing {
+				return i.heldStorage(obj, seen, now, some)
+			}
+			return err
 		}
-		if wait, ok := engine.AsWait(err); ok && wait.Reason == v1alpha1.ReasonStorageOptimizing {
-			return i.heldStorage(obj, seen, now, changes)
-		}
-		return err
-	}
-	return []external.Action{change}, nil
+		return change
+	}), nil
 }
 
 // noteStorageChange records when RDS was asked to change the storage. If the change waits for the maintenance window,

@@ -53,7 +53,7 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 }
 
 // references returns what a new instance will refer to.
-func references(s *spec) []external.Reference {
+func references(s *v1alpha1.RDSInstanceSpec) []external.Reference {
 	return append(reference.Added(reference.SecurityGroup, nil, s.VPCSecurityGroupIDs),
 		external.Reference{Kind: reference.SubnetGroup, Name: s.DBSubnetGroupName},
 		external.Reference{Kind: reference.ParameterGroup, Name: s.DBParameterGroupName},
@@ -77,7 +77,7 @@ const noExtendedSupport = "open-source-rds-extended-support-disabled"
 func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 	in := &input{}
 	for _, s := range settings {
-		if value, declared := s.want(&obj.Spec); declared {
+		if value, declared := s.Want(obj); declared {
 			s.set(in, value, nil)
 		}
 	}

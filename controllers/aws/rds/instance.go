@@ -103,7 +103,7 @@ func (i *instance) Remark(obj *v1alpha1.RDSInstance, seen *instanceState) string
 
 // Declared lists the spec paths in use.
 func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
-	paths := append(external.DeclaredPaths(fields(obj.Spec.Engine, false), obj),
+	paths := append(external.DeclaredPaths(descriptions(obj.Spec.Engine), obj),
 		i.session.TagPaths(obj, obj.Spec.Tags)...)
 	if obj.Spec.EngineVersion != "" {
 		paths = append(paths, versionPath)
@@ -114,7 +114,7 @@ func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
 
 // SafePaths implements external.SafeKeeper.
 func (i *instance) SafePaths(obj *v1alpha1.RDSInstance, seen *instanceState) []string {
-	return external.SafePaths(fields(obj.Spec.Engine, false), seen)
+	return external.SafePaths(descriptions(obj.Spec.Engine), seen)
 }
 
 // Reserve records where the instance will be.
@@ -157,26 +157,10 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 // checkImmutable returns an error if a field differs that RDS cannot change: the database of an earlier object, or an
 // adopted one, may be another database altogether.
 func checkImmutable(obj *v1alpha1.RDSInstance, seen *instanceState) error {
-	s, db := &obj.Spec, &seen.db
-	subnets := ""
-	if db.DBSubnetGroup != nil {
-		subnets = aws.ToString(db.DBSubnetGroup.DBSubnetGroupName)
-	}
-	for _, fixed := range []struct {
-		path, want, have string
-		declared         bool
-	}{
-		{"engine", s.Engine, aws.ToString(db.Engine), true},
-		{"masterUsername", s.MasterUsername, aws.ToString(db.MasterUsername), s.RestoreFrom == nil},
-		{"dbName", s.DBName, aws.ToString(db.DBName), s.DBName != ""},
-		{"storageEncrypted", formatBool(s.StorageEncrypted), formatBool(db.StorageEncrypted), s.StorageEncrypted != nil},
-		{"dbSubnetGroupName", s.DBSubnetGroupName, subnets, s.DBSubnetGroupName != ""},
-	} {
-		if fixed.declared && fixed.have != "" && !strings.EqualFold(fixed.want, fixed.have) {
-			return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the database that is there differs in what RDS "+
-				"cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or under another "+
-				"dbInstanceIdentifier", fixed.path, fixed.have, fixed.want)
-		}
+	for _, c := range external.Changes(fixed, obj, seen) {
+		return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the database that is there differs in what RDS cannot "+
+			"change: %s is %s, not %s; nothing was changed. Request it as it is, or under another "+
+			"dbInstanceIdentifier", c.Path, c.From, c.To)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func TestInstanceKeepsTheLaws(t *testing.T) {
 		versionPath:     func() { f.drift(versionPath) },
 	}
 	for _, s := range settings {
-		drift[s.path] = func() { f.drift(s.path) }
+		drift[s.Path] = func() { f.drift(s.Path) }
 	}
 	externaltest.Laws(t, externaltest.Case[*v1alpha1.RDSInstance, instanceState]{
 		Adapter: a, Object: obj,
@@ -122,8 +122,8 @@ func TestEverySettingIsDeclaredBySomething(t *testing.T) {
 	obj.Spec.DeletionProtection = aws.Bool(true)
 	declared := adapterOf(&fakeRDS{}, &fakeVault{}).Declared(obj)
 	for _, s := range settings {
-		if !slices.Contains(declared, s.path) {
-			t.Errorf("full does not declare %s, so no law is tried on it", s.path)
+		if !slices.Contains(declared, s.Path) {
+			t.Errorf("full does not declare %s, so no law is tried on it", s.Path)
 		}
 	}
 }

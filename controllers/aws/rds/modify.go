@@ -23,7 +23,9 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 	rest = cmp.Or(now.wait, rest)
 	switch {
 	case len(changes) > 0 && now.modifiable:
-		return []external.Action{i.modify(obj, seen, changes)}, rest
+		return external.PlanCall(changes, func(some []external.Change) external.Action {
+			return i.modify(obj, seen, some)
+		}), rest
 	case len(changes) > 0:
 		return nil, cmp.Or(rest, waitModifying(seen.status()))
 	case rest != nil || !obj.Spec.ApplyImmediately:
@@ -48,16 +50,16 @@ func impatient(obj *v1alpha1.RDSInstance) bool {
 
 // differences returns the changes to make; inForce includes those that are requested and not applied yet.
 func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) ([]external.Change, error) {
-	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen)
+	if inForce {
+		seen = seen.inForce()
+	}
+	changes := external.Changes(descriptions(obj.Spec.Engine), obj, seen)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
 		// Autoscaling has reached its maximum.
 		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling &&
 			external.NotLess(external.FormatInt(seen.db.AllocatedStorage), c.To)
 	})
 	have := firstString(seen.pending().EngineVersion, seen.db.EngineVersion)
-	if inForce {
-		have = firstString(seen.db.EngineVersion)
-	}
 	version, err := planVersion(obj, have)
 	if version != nil {
 		changes = append(changes, *version)
@@ -65,16 +67,8 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	return changes, err
 }
 
-// modify returns the call that makes the changes. It can be divided, because RDS refuses a whole call for one value.
+// modify returns the call that makes the changes.
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
-	return external.Divisible(changes, func(some []external.Change) external.Action {
-		return i.modifyOnce(obj, seen, some)
-	})
-}
-
-func (i *instance) modifyOnce(obj *v1alpha1.RDSInstance, seen *instanceState,
-	changes []external.Change,
-) external.Action {
 	var added []external.Reference
 	for _, c := range changes {
 		switch c.Path {
@@ -105,21 +99,20 @@ func modification(obj *v1alpha1.RDSInstance, seen *instanceState, changes []exte
 		DBInstanceIdentifier: aws.String(seen.identifier()),
 		ApplyImmediately:     aws.Bool(obj.Spec.ApplyImmediately),
 	}
-	storage := false
 	for _, c := range changes {
-		storage = storage || isStorageChange(c)
 		if c.Path == versionPath {
 			in.EngineVersion = aws.String(c.To)
 			if major(obj.Spec.Engine, c.From) != major(obj.Spec.Engine, c.To) {
 				in.AllowMajorVersionUpgrade = aws.Bool(true)
 			}
-			continue
 		}
-		if s, ok := settingOf(c.Path); ok {
-			s.set(in, c.To, seen)
+		for _, s := range settings {
+			if s.Path == c.Path {
+				s.set(in, c.To, seen)
+			}
 		}
 	}
-	if storage {
+	if slices.ContainsFunc(changes, isStorageChange) {
 		completeStorage(obj, seen, in)
 	}
 	return in

@@ -89,12 +89,10 @@ func uri(engine string, user *url.Userinfo, host, database string) string {
 // pendingChanges returns the changes that RDS has accepted and not applied, by the spec's names. For a password it says
 // only that it changes.
 func pendingChanges(seen *instanceState) map[string]string {
-	p := seen.pending()
-	all := map[string]string{}
-	none := pending{}
+	all, p := map[string]string{}, seen.pending()
 	for _, s := range settings {
-		if to := s.have(&seen.db, &p); to != s.have(&seen.db, &none) {
-			all[s.path] = to
+		if to := s.Have(seen); to != s.Have(seen.inForce()) {
+			all[s.Path] = to
 		}
 	}
 	for name, to := range beyondSettings(&p) {

@@ -1,7 +1,6 @@
 package rds
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,31 +13,24 @@ import (
 )
 
 type (
-	spec    = v1alpha1.RDSInstanceSpec
-	current = rdstypes.DBInstance
-	pending = rdstypes.PendingModifiedValues
-	input   = rds.ModifyDBInstanceInput
-	field   = external.Setting[*v1alpha1.RDSInstance, instanceState]
+	rdsObject   = *v1alpha1.RDSInstance
+	description = external.Setting[rdsObject, instanceState]
+	input       = rds.ModifyDBInstanceInput
+	pending     = rdstypes.PendingModifiedValues
 )
 
 // setting is one thing that ModifyDBInstance changes. Its pending value counts, not its current one: a change that
 // waits for the maintenance window is not requested again.
 type setting struct {
-	path      string
-	want      func(*spec) (string, bool)
-	have      func(*current, *pending) string
-	set       func(in *input, value string, seen *instanceState)
-	byDefault string
-	sticky    bool
-	safe      bool
-	guard     string // see external.Setting
-	same      func(have, want string) bool
-	together  string
+	description
+	// set writes the value into the call's input; seen is nil for a new instance.
+	set func(in *input, value string, seen *instanceState)
 }
 
 const (
 	groupsPath         = "vpcSecurityGroupIDs"
 	parameterGroupPath = "dbParameterGroupName"
+	portPath           = "port"
 )
 
 // What RDS validates together: the storage; a version and its parameter group; the windows, which must not overlap.
@@ -50,177 +42,183 @@ const (
 
 // settings are in the order in which changes are reported. The defaults are those of the API reference of
 // CreateDBInstance; sticky are those whose default depends on the account, the region or other settings, and three that
-// protect. engineVersion and dbInstanceIdentifier are compared elsewhere.
+// protect. Those that RDS cannot change are in fixed;
+// engineVersion and dbInstanceIdentifier are compared elsewhere.
 var settings = []setting{
-	{
-		path: "dbInstanceClass", sticky: true, want: external.Text(func(s *spec) string { return s.DBInstanceClass }),
-		have: func(c *current, p *pending) string { return firstString(p.DBInstanceClass, c.DBInstanceClass) },
-		set:  func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v },
-	},
-	{
-		path: "allocatedStorage", sticky: true, together: storageTogether,
-		want: external.Number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: external.NotLess,
-		have: func(c *current, p *pending) string { return external.FormatInt(p.AllocatedStorage, c.AllocatedStorage) },
-		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = external.ParseInt(v) },
-	},
-	{
-		path: "maxAllocatedStorage", byDefault: noAutoscaling, want: autoscaling,
-		have: room, set: setAutoscaling,
-	},
-	{
-		path: "storageType", sticky: true, together: storageTogether, want: external.Text(func(s *spec) string { return s.StorageType }),
-		have: func(c *current, p *pending) string { return firstString(p.StorageType, c.StorageType) },
-		set:  func(in *input, v string, _ *instanceState) { in.StorageType = &v },
-	},
-	{
-		path: "iops", sticky: true, together: storageTogether, want: external.Number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
-		have: func(c *current, p *pending) string { return external.FormatInt(p.Iops, c.Iops) },
-		set:  func(in *input, v string, _ *instanceState) { in.Iops = external.ParseInt(v) },
-	},
-	{
-		path: "storageThroughput", sticky: true, together: storageTogether,
-		want: external.Number(func(s *spec) *int32 { return s.StorageThroughput }),
-		have: func(c *current, p *pending) string {
-			return external.FormatInt(p.StorageThroughput, c.StorageThroughput)
+	{description{
+		Path: "dbInstanceClass", Sticky: true,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.DBInstanceClass }),
+		Have: func(s *instanceState) string { return firstString(s.pending().DBInstanceClass, s.db.DBInstanceClass) },
+	}, func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v }},
+	{description{
+		Path: "allocatedStorage", Sticky: true, Same: external.NotLess, Together: storageTogether,
+		Want: external.Number(func(o rdsObject) *int32 { return &o.Spec.AllocatedStorage }),
+		Have: func(s *instanceState) string {
+			return external.FormatInt(s.pending().AllocatedStorage, s.db.AllocatedStorage)
 		},
-		set: func(in *input, v string, _ *instanceState) { in.StorageThroughput = external.ParseInt(v) },
-	},
-	{
-		path: "port", want: external.Number(func(s *spec) *int32 { return s.Port }),
-		have: func(c *current, p *pending) string { return external.FormatInt(p.Port, portOf(c)) },
-		set:  func(in *input, v string, _ *instanceState) { in.DBPortNumber = external.ParseInt(v) },
-	},
-	{
-		path: "multiAZ", byDefault: "false", want: external.Bool(func(s *spec) *bool { return s.MultiAZ }),
-		have: func(c *current, p *pending) string { return formatBool(p.MultiAZ, c.MultiAZ) },
-		set:  func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") },
-	},
-	{
-		path: "publiclyAccessible", byDefault: "false", safe: true,
-		want: external.Bool(func(s *spec) *bool { return s.PubliclyAccessible }),
-		have: func(c *current, _ *pending) string { return formatBool(c.PubliclyAccessible) },
-		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
-	},
-	{
-		path: groupsPath, sticky: true, want: external.Set(func(s *spec) []string { return s.VPCSecurityGroupIDs }),
-		have: func(c *current, _ *pending) string { return groups(c) },
-		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = external.SplitSet(v) },
-	},
-	{
-		path: parameterGroupPath, sticky: true, together: versionTogether,
-		want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
-		have: func(c *current, _ *pending) string { return parameterGroup(c).name },
-		set:  func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v },
-	},
-	{
-		path: "autoMinorVersionUpgrade", byDefault: "true",
-		want: external.Bool(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
-		have: func(c *current, _ *pending) string { return formatBool(c.AutoMinorVersionUpgrade) },
-		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
-	},
-	{
+	}, func(in *input, v string, _ *instanceState) { in.AllocatedStorage = external.ParseInt(v) }},
+	{description{
+		Path: "maxAllocatedStorage", Default: noAutoscaling, Want: autoscaling, Have: room,
+	}, setAutoscaling},
+	{description{
+		Path: "storageType", Sticky: true, Together: storageTogether,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.StorageType }),
+		Have: func(s *instanceState) string { return firstString(s.pending().StorageType, s.db.StorageType) },
+	}, func(in *input, v string, _ *instanceState) { in.StorageType = &v }},
+	{description{
+		Path: "iops", Sticky: true, Same: roundedUp, Together: storageTogether,
+		Want: external.Number(func(o rdsObject) *int32 { return o.Spec.IOPS }),
+		Have: func(s *instanceState) string { return external.FormatInt(s.pending().Iops, s.db.Iops) },
+	}, func(in *input, v string, _ *instanceState) { in.Iops = external.ParseInt(v) }},
+	{description{
+		Path: "storageThroughput", Sticky: true, Together: storageTogether,
+		Want: external.Number(func(o rdsObject) *int32 { return o.Spec.StorageThroughput }),
+		Have: func(s *instanceState) string {
+			return external.FormatInt(s.pending().StorageThroughput, s.db.StorageThroughput)
+		},
+	}, func(in *input, v string, _ *instanceState) { in.StorageThroughput = external.ParseInt(v) }},
+	{description{
+		Path: portPath, Want: external.Number(func(o rdsObject) *int32 { return o.Spec.Port }),
+		Have: func(s *instanceState) string { return external.FormatInt(s.pending().Port, portOf(&s.db)) },
+	}, func(in *input, v string, _ *instanceState) { in.DBPortNumber = external.ParseInt(v) }},
+	{description{
+		Path: "multiAZ", Default: "false", Want: external.Bool(func(o rdsObject) *bool { return o.Spec.MultiAZ }),
+		Have: func(s *instanceState) string { return formatBool(s.pending().MultiAZ, s.db.MultiAZ) },
+	}, func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") }},
+	{description{
+		Path: "publiclyAccessible", Default: "false", Safe: true,
+		Want: external.Bool(func(o rdsObject) *bool { return o.Spec.PubliclyAccessible }),
+		Have: func(s *instanceState) string { return formatBool(s.db.PubliclyAccessible) },
+	}, func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") }},
+	{description{
+		Path: groupsPath, Sticky: true,
+		Want: external.Set(func(o rdsObject) []string { return o.Spec.VPCSecurityGroupIDs }),
+		Have: func(s *instanceState) string { return groups(&s.db) },
+	}, func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = external.SplitSet(v) }},
+	{description{
+		Path: parameterGroupPath, Sticky: true, Same: strings.EqualFold, Together: versionTogether,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.DBParameterGroupName }),
+		Have: func(s *instanceState) string { return parameterGroup(&s.db).name },
+	}, func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v }},
+	{description{
+		Path: "autoMinorVersionUpgrade", Default: "true",
+		Want: external.Bool(func(o rdsObject) *bool { return o.Spec.AutoMinorVersionUpgrade }),
+		Have: func(s *instanceState) string { return formatBool(s.db.AutoMinorVersionUpgrade) },
+	}, func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") }},
+	{description{
 		// Its default would cost money or cause an upgrade, which no missing line should.
-		path: "engineLifecycleSupport", sticky: true,
-		want: external.Text(func(s *spec) string { return s.EngineLifecycleSupport }),
-		have: func(c *current, _ *pending) string { return firstString(c.EngineLifecycleSupport) },
-		set:  func(in *input, v string, _ *instanceState) { in.EngineLifecycleSupport = &v },
-	},
-	{
-		path: "licenseModel", sticky: true, want: external.Text(func(s *spec) string { return s.LicenseModel }),
-		have: func(c *current, p *pending) string { return firstString(p.LicenseModel, c.LicenseModel) },
-		set:  func(in *input, v string, _ *instanceState) { in.LicenseModel = &v },
-	},
-	{
+		Path: "engineLifecycleSupport", Sticky: true,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.EngineLifecycleSupport }),
+		Have: func(s *instanceState) string { return firstString(s.db.EngineLifecycleSupport) },
+	}, func(in *input, v string, _ *instanceState) { in.EngineLifecycleSupport = &v }},
+	{description{
+		Path: "licenseModel", Sticky: true,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.LicenseModel }),
+		Have: func(s *instanceState) string { return firstString(s.pending().LicenseModel, s.db.LicenseModel) },
+	}, func(in *input, v string, _ *instanceState) { in.LicenseModel = &v }},
+	{description{
 		// Its default would delete recovery points, which no missing line should.
-		path: "backupRetentionPeriod", sticky: true,
-		want: external.Number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
-		have: func(c *current, p *pending) string {
-			return external.FormatInt(p.BackupRetentionPeriod, c.BackupRetentionPeriod)
+		Path: "backupRetentionPeriod", Sticky: true,
+		Want: external.Number(func(o rdsObject) *int32 { return o.Spec.BackupRetentionPeriod }),
+		Have: func(s *instanceState) string {
+			return external.FormatInt(s.pending().BackupRetentionPeriod, s.db.BackupRetentionPeriod)
 		},
-		set: func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = external.ParseInt(v) },
-	},
-	{
-		path: "preferredBackupWindow", sticky: true, together: windowsTogether,
-		want: external.Text(func(s *spec) string { return s.PreferredBackupWindow }),
-		have: func(c *current, _ *pending) string { return firstString(c.PreferredBackupWindow) },
-		set:  func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v },
-	},
-	{
-		path: "preferredMaintenanceWindow", sticky: true, together: windowsTogether,
-		want: external.Text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
-		have: func(c *current, _ *pending) string { return firstString(c.PreferredMaintenanceWindow) },
-		set: func(in *input, v string, _ *instanceState) {
-			in.PreferredMaintenanceWindow = aws.String(strings.ToLower(v))
-		},
-	},
-	{
-		path: "performanceInsightsEnabled", byDefault: "false",
-		want: external.Bool(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
-		have: func(c *current, _ *pending) string { return formatBool(c.PerformanceInsightsEnabled) },
-		set:  func(in *input, v string, _ *instanceState) { in.EnablePerformanceInsights = aws.Bool(v == "true") },
-	},
-	{
-		path: "enabledCloudwatchLogsExports",
-		want: external.Set(func(s *spec) []string { return s.EnabledCloudwatchLogsExports }),
-		have: logs, set: setLogs,
-	},
-	{
-		path: "deletionProtection", sticky: true, guard: "true",
-		want: external.Bool(func(s *spec) *bool { return s.DeletionProtection }),
-		have: func(c *current, _ *pending) string { return formatBool(c.DeletionProtection) },
-		set:  func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") },
-	},
+	}, func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = external.ParseInt(v) }},
+	{description{
+		Path: "preferredBackupWindow", Sticky: true, Together: windowsTogether,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.PreferredBackupWindow }),
+		Have: func(s *instanceState) string { return firstString(s.db.PreferredBackupWindow) },
+	}, func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v }},
+	{description{
+		Path: "preferredMaintenanceWindow", Sticky: true, Same: strings.EqualFold, Together: windowsTogether,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.PreferredMaintenanceWindow }),
+		Have: func(s *instanceState) string { return firstString(s.db.PreferredMaintenanceWindow) },
+	}, func(in *input, v string, _ *instanceState) {
+		in.PreferredMaintenanceWindow = aws.String(strings.ToLower(v))
+	}},
+	{description{
+		Path: "performanceInsightsEnabled", Default: "false",
+		Want: external.Bool(func(o rdsObject) *bool { return o.Spec.PerformanceInsightsEnabled }),
+		Have: func(s *instanceState) string { return formatBool(s.db.PerformanceInsightsEnabled) },
+	}, func(in *input, v string, _ *instanceState) { in.EnablePerformanceInsights = aws.Bool(v == "true") }},
+	{description{
+		Path: "enabledCloudwatchLogsExports",
+		Want: external.Set(func(o rdsObject) []string { return o.Spec.EnabledCloudwatchLogsExports }),
+		Have: logs,
+	}, setLogs},
+	{description{
+		Path: "deletionProtection", Sticky: true, Guard: "true",
+		Want: external.Bool(func(o rdsObject) *bool { return o.Spec.DeletionProtection }),
+		Have: func(s *instanceState) string { return formatBool(s.db.DeletionProtection) },
+	}, func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") }},
 }
 
-// settingOf returns the setting with this path in the spec.
-func settingOf(path string) (setting, bool) {
-	at := slices.IndexFunc(settings, func(s setting) bool { return s.path == path })
-	if at < 0 {
-		return setting{}, false
-	}
-	return settings[at], true
-}
-
-// fields returns the settings of the engine for comparison. inForce compares current values instead of pending ones.
-func fields(engine string, inForce bool) []field {
-	all := make([]field, 0, len(settings))
+// descriptions returns the settings for comparison. The default port is the engine's.
+func descriptions(engine string) []description {
+	all := make([]description, 0, len(settings))
 	for _, s := range settings {
-		f := field{
-			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Safe: s.safe, Guard: s.guard, Same: s.same, Together: s.together,
-			Want: func(obj *v1alpha1.RDSInstance) (string, bool) { return s.want(&obj.Spec) },
-			Have: func(seen *instanceState) string {
-				waiting := seen.pending()
-				if inForce {
-					waiting = pending{}
-				}
-				return s.have(&seen.db, &waiting)
-			},
+		if s.Path == portPath {
+			s.Default = strconv.Itoa(int(defaultPort(engine)))
 		}
-		if s.path == "port" {
-			f.Default = strconv.Itoa(int(defaultPort(engine)))
-		}
-		all = append(all, f)
+		all = append(all, s.description)
 	}
 	return all
 }
+
+// fixed are the settings that RDS cannot change.
+var fixed = []description{
+	{
+		Path: "engine", Sticky: true, Same: sameFixed,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.Engine }),
+		Have: func(s *instanceState) string { return aws.ToString(s.db.Engine) },
+	},
+	{
+		Path: "masterUsername", Sticky: true, Same: sameFixed,
+		Want: func(o rdsObject) (string, bool) { return o.Spec.MasterUsername, o.Spec.RestoreFrom == nil },
+		Have: func(s *instanceState) string { return aws.ToString(s.db.MasterUsername) },
+	},
+	{
+		Path: "dbName", Sticky: true, Same: sameFixed,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.DBName }),
+		Have: func(s *instanceState) string { return aws.ToString(s.db.DBName) },
+	},
+	{
+		Path: "storageEncrypted", Sticky: true,
+		Want: external.Bool(func(o rdsObject) *bool { return o.Spec.StorageEncrypted }),
+		Have: func(s *instanceState) string { return formatBool(s.db.StorageEncrypted) },
+	},
+	{
+		Path: "dbSubnetGroupName", Sticky: true, Same: sameFixed,
+		Want: external.Text(func(o rdsObject) string { return o.Spec.DBSubnetGroupName }),
+		Have: func(s *instanceState) string {
+			if s.db.DBSubnetGroup == nil {
+				return ""
+			}
+			return aws.ToString(s.db.DBSubnetGroup.DBSubnetGroupName)
+		},
+	},
+}
+
+// sameFixed compares names. One that RDS does not show counts as the wanted one.
+func sameFixed(have, want string) bool { return have == "" || strings.EqualFold(have, want) }
 
 // noAutoscaling means that the storage has no room to grow. RDS switches autoscaling off when the maximum is set to the
 // allocated size, and then shows none.
 const noAutoscaling = "0"
 
-func room(c *current, p *pending) string {
-	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(
-		external.FirstSet(p.AllocatedStorage, c.AllocatedStorage)) {
+func room(seen *instanceState) string {
+	if most := aws.ToInt32(seen.db.MaxAllocatedStorage); most > aws.ToInt32(
+		external.FirstSet(seen.pending().AllocatedStorage, seen.db.AllocatedStorage)) {
 		return strconv.Itoa(int(most))
 	}
 	return noAutoscaling
 }
 
-func autoscaling(s *spec) (string, bool) {
-	if s.MaxAllocatedStorage != nil && *s.MaxAllocatedStorage == s.AllocatedStorage {
+func autoscaling(o rdsObject) (string, bool) {
+	if most := o.Spec.MaxAllocatedStorage; most != nil && *most == o.Spec.AllocatedStorage {
 		return noAutoscaling, true
 	}
-	return external.Number(func(s *spec) *int32 { return s.MaxAllocatedStorage })(s)
+	return external.Number(func(o rdsObject) *int32 { return o.Spec.MaxAllocatedStorage })(o)
 }
 
 func setAutoscaling(in *input, value string, seen *instanceState) {
@@ -228,7 +226,7 @@ func setAutoscaling(in *input, value string, seen *instanceState) {
 	case value != noAutoscaling:
 		in.MaxAllocatedStorage = external.ParseInt(value)
 	case seen != nil:
-		p := seen.pending()
-		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage)))
+		in.MaxAllocatedStorage = aws.Int32(
+			max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(seen.pending().AllocatedStorage)))
 	}
 }

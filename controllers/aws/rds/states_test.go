@@ -235,7 +235,7 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		settled(r, f, v, obj)
 		paths := append(slices.Collect(func(yield func(string) bool) {
 			for _, s := range settings {
-				if !yield(s.path) {
+				if !yield(s.Path) {
 					return
 				}
 			}

@@ -14,7 +14,7 @@ func isStorageChange(c external.Change) bool { return c.Together == storageToget
 // and the provisioned values of the storage, without which RDS refuses to change it.
 func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) {
 	for _, s := range settings {
-		if value, declared := s.want(&obj.Spec); declared && s.together == storageTogether {
+		if value, declared := s.Want(obj); declared && s.Together == storageTogether {
 			s.set(in, value, seen)
 		}
 	}

@@ -17,14 +17,14 @@ func firstString(of ...*string) string { return aws.ToString(external.FirstSet(o
 func formatBool(of ...*bool) string { return strconv.FormatBool(aws.ToBool(external.FirstSet(of...))) }
 
 // portOf returns the port; nil for a new instance, which has no endpoint yet.
-func portOf(c *current) *int32 {
+func portOf(c *rdstypes.DBInstance) *int32 {
 	if c.Endpoint == nil {
 		return nil
 	}
 	return c.Endpoint.Port
 }
 
-func groups(c *current) string {
+func groups(c *rdstypes.DBInstance) string {
 	var ids []string
 	for _, g := range c.VpcSecurityGroups {
 		if aws.ToString(g.Status) != "removing" {
@@ -37,7 +37,7 @@ func groups(c *current) string {
 type group struct{ name, status string }
 
 // parameterGroup returns the instance's parameter group; RDS lists it, and never two.
-func parameterGroup(c *current) group {
+func parameterGroup(c *rdstypes.DBInstance) group {
 	if len(c.DBParameterGroups) == 0 {
 		return group{}
 	}
@@ -45,9 +45,9 @@ func parameterGroup(c *current) group {
 	return group{aws.ToString(g.DBParameterGroupName), aws.ToString(g.ParameterApplyStatus)}
 }
 
-func logs(c *current, p *pending) string {
-	list := c.EnabledCloudwatchLogsExports
-	if waiting := p.PendingCloudwatchLogsExports; waiting != nil {
+func logs(seen *instanceState) string {
+	list := seen.db.EnabledCloudwatchLogsExports
+	if waiting := seen.pending().PendingCloudwatchLogsExports; waiting != nil {
 		list = slices.DeleteFunc(slices.Concat(list, waiting.LogTypesToEnable), func(name string) bool {
 			return slices.Contains(waiting.LogTypesToDisable, name)
 		})
@@ -58,8 +58,7 @@ func logs(c *current, p *pending) string {
 func setLogs(in *input, value string, seen *instanceState) {
 	want, have := external.SplitSet(value), []string(nil)
 	if seen != nil {
-		p := seen.pending()
-		have = external.SplitSet(logs(&seen.db, &p))
+		have = external.SplitSet(logs(seen))
 	}
 	without := func(list, other []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })
