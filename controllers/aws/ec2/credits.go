@@ -21,7 +21,7 @@ const standard = "standard"
 // credits are read with a call of their own. AWS launches burstable types except T2 as unlimited, which costs extra
 // without notice.
 var credits = call{
-	fields: []field{{
+	settings: []setting{{
 		Path: "creditSpecification", Default: standard,
 		Want: external.Text(func(o object) string { return o.Spec.CreditSpecification }),
 		Have: func(seen *instanceState) string { return aws.ToString(seen.credits) },

@@ -53,12 +53,12 @@ func (i *instance) Remark(obj *v1alpha1.EC2Instance, seen *instanceState) string
 func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
 	paths := i.session.TagPaths(obj, ownTags(obj))
 	for _, c := range calls {
-		paths = append(paths, external.DeclaredPaths(c.fields, obj)...)
+		paths = append(paths, external.DeclaredPaths(c.settings, obj)...)
 	}
 	paths = append(paths, external.DeclaredPaths(offline, obj)...)
 	paths = append(paths, external.DeclaredPaths(power, obj)...)
 	for _, m := range obj.Spec.BlockDeviceMappings {
-		paths = append(paths, external.DeclaredPaths(volumeFields(m.DeviceName), obj)...)
+		paths = append(paths, external.DeclaredPaths(volumeSettings(m.DeviceName), obj)...)
 	}
 	slices.Sort(paths)
 	return paths
@@ -68,7 +68,7 @@ func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
 func (i *instance) SafePaths(_ *v1alpha1.EC2Instance, seen *instanceState) []string {
 	var paths []string
 	for _, c := range calls {
-		paths = append(paths, external.SafePaths(c.fields, seen)...)
+		paths = append(paths, external.SafePaths(c.settings, seen)...)
 	}
 	return paths
 }
@@ -134,17 +134,10 @@ func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]exter
 // checkImmutable returns an error if a field differs that EC2 cannot change: the instance of an earlier object, or an
 // adopted one, may be another machine altogether.
 func checkImmutable(obj *v1alpha1.EC2Instance, seen *instanceState) error {
-	s, vm := &obj.Spec, &seen.vm
-	for _, fixed := range []struct{ path, want, have string }{
-		{"imageID", s.ImageID, aws.ToString(vm.ImageId)},
-		{"keyName", s.KeyName, aws.ToString(vm.KeyName)},
-		{"subnetID", s.SubnetID, aws.ToString(vm.SubnetId)},
-	} {
-		if fixed.want != "" && fixed.want != fixed.have {
-			return immutableDiffers(seen, fixed.path, fixed.have, fixed.want)
-		}
+	for _, c := range external.Changes(fixed, obj, seen) {
+		return immutableDiffers(seen, c.Path, c.From, c.To)
 	}
-	for _, m := range s.BlockDeviceMappings {
+	for _, m := range obj.Spec.BlockDeviceMappings {
 		v, there := seen.volumes[m.DeviceName]
 		if there && m.Encrypted != nil && *m.Encrypted && !aws.ToBool(v.Encrypted) {
 			return immutableDiffers(seen, volumePath(m.DeviceName, "encrypted"), "false", "true")

@@ -20,7 +20,7 @@ const (
 // metadata holds the options of the metadata service. By default it requires tokens, as a launch without a setting
 // does. The default of the hop limit depends on the image.
 var metadata = call{
-	fields: []field{
+	settings: []setting{
 		{
 			Path: tokensPath, Default: string(ec2types.HttpTokensStateRequired), Safe: true,
 			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return m.HTTPTokens }),
@@ -42,13 +42,16 @@ var metadata = call{
 		},
 	},
 	possible: func(obj object, seen *instanceState, changes []external.Change) []external.Change {
-		if endpointAfter(seen, changes) != ec2types.InstanceMetadataEndpointStateDisabled {
+		isEndpoint := func(c external.Change) bool { return c.Path == endpointPath }
+		switch {
+		case endpointAfter(seen, changes) == ec2types.InstanceMetadataEndpointStateDisabled:
+			return slices.DeleteFunc(changes, func(c external.Change) bool { return !isEndpoint(c) })
+		case slices.ContainsFunc(changes, isEndpoint):
 			return withTokens(obj, seen, changes)
 		}
-		return slices.DeleteFunc(changes, func(c external.Change) bool { return c.Path != endpointPath })
+		return changes
 	},
-	together: []string{endpointPath, tokensPath, hopsPath}, // tokens are required as soon as the service is on
-	name:     always("ModifyInstanceMetadataOptions"),
+	name: always("ModifyInstanceMetadataOptions"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		in := &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: seen.vm.InstanceId, HttpEndpoint: endpointAfter(
 			seen, changes)}
@@ -65,17 +68,19 @@ var metadata = call{
 	},
 }
 
-// withTokens requires session tokens when the service is switched on, unless the owner says otherwise: a launch with
-// the service off could not set that.
+// withTokens requires session tokens in the call that switches the service on, unless the owner says otherwise: a launch
+// with the service off could not set that.
 func withTokens(obj object, seen *instanceState, changes []external.Change) []external.Change {
 	have, required := metadataOf(seen), string(ec2types.HttpTokensStateRequired)
 	silent := obj.Spec.MetadataOptions == nil || obj.Spec.MetadataOptions.HTTPTokens == ""
-	on := slices.ContainsFunc(changes, func(c external.Change) bool { return c.Path == endpointPath })
 	asked := slices.ContainsFunc(changes, func(c external.Change) bool { return c.Path == tokensPath })
-	if !silent || !on || asked || string(have.HttpTokens) == required {
-		return changes
+	if silent && !asked && string(have.HttpTokens) != required {
+		changes = append(changes, external.Change{Path: tokensPath, From: string(have.HttpTokens), To: required})
 	}
-	return append(changes, external.Change{Path: tokensPath, From: string(have.HttpTokens), To: required})
+	for n := range changes {
+		changes[n].Together = endpointPath
+	}
+	return changes
 }
 
 // endpointAfter returns the state of the service's endpoint after the changes. EC2 accepts the other settings only

@@ -34,12 +34,12 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 
 // readMore reads the settings that have calls of their own.
 func (i *instance) readMore(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (err error) {
-	if external.AnyInUse(protection.fields, obj) {
+	if external.AnyInUse(protection.settings, obj) {
 		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
 			return err
 		}
 	}
-	if external.AnyInUse(credits.fields, obj) && isBurstable(string(seen.vm.InstanceType)) {
+	if external.AnyInUse(credits.settings, obj) && isBurstable(string(seen.vm.InstanceType)) {
 		if seen.credits, err = i.readCredits(ctx, seen); err != nil {
 			return err
 		}

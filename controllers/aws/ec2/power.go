@@ -22,7 +22,7 @@ const (
 
 // offline are the fields that EC2 changes only while the instance is stopped. Removing them from the spec does not stop
 // it.
-var offline = []field{
+var offline = []setting{
 	{
 		Path: typePath, Sticky: true,
 		Want: external.Text(func(o object) string { return o.Spec.InstanceType }),
@@ -41,7 +41,7 @@ const (
 	powerStopped = "Stopped"
 )
 
-var power = []field{{
+var power = []setting{{
 	Path: "state", Sticky: true,
 	Want: external.Text(func(o object) string { return o.Spec.State }),
 	Have: func(seen *instanceState) string {

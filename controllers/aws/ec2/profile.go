@@ -14,7 +14,7 @@ import (
 
 // profile is the instance profile. EC2 reports its ARN; the spec may give the name, which is the ARN's last part.
 var profile = call{
-	fields: []field{{
+	settings: []setting{{
 		Path: "iamInstanceProfile",
 		Want: external.Text(func(o object) string { return o.Spec.IAMInstanceProfile }),
 		Have: func(seen *instanceState) string {

@@ -2,7 +2,6 @@ package ec2
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,23 +14,21 @@ import (
 )
 
 type (
-	object = *v1alpha1.EC2Instance
-	field  = external.Setting[object, instanceState]
+	object  = *v1alpha1.EC2Instance
+	setting = external.Setting[object, instanceState]
 )
 
-// call changes some fields of a machine, whether it is running or not.
+// call changes some settings of a machine, whether it is running or not.
 type call struct {
-	fields []field
-	// read reports whether the fields were read; nil: always.
+	settings []setting
+	// read reports whether the settings were read; nil: always.
 	read func(*instanceState) bool
 	// possible removes changes that EC2 would refuse, and adds those that go with the others; nil: neither.
 	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change
 	// references returns what the changes make the machine refer to; nil: nothing.
 	references func(changes []external.Change) []external.Reference
-	// together are fields that change in one call whenever the first of them does.
-	together []string
-	name     func(changes []external.Change) string
-	do       func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
+	name       func(changes []external.Change) string
+	do         func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
 }
 
 // calls are in the order in which they are made: closing access before opening it.
@@ -47,33 +44,15 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if c.read != nil && !c.read(seen) {
 			continue
 		}
-		changes := external.Changes(c.fields, obj, seen)
+		changes := external.Changes(c.settings, obj, seen)
 		if c.possible != nil {
 			changes = c.possible(obj, seen, changes)
 		}
-		if len(changes) == 0 {
-			continue
-		}
-		actions = append(actions, external.PlanCall(c.grouped(changes), func(some []external.Change) external.Action {
+		actions = append(actions, external.PlanCall(changes, func(some []external.Change) external.Action {
 			return i.callFor(c, seen, some)
 		})...)
 	}
 	return actions
-}
-
-// grouped returns the changes with what they change together with.
-func (c call) grouped(changes []external.Change) []external.Change {
-	if len(c.together) == 0 || !slices.ContainsFunc(changes, func(change external.Change) bool {
-		return change.Path == c.together[0]
-	}) {
-		return changes
-	}
-	for n := range changes {
-		if slices.Contains(c.together, changes[n].Path) {
-			changes[n].Together = c.together[0]
-		}
-	}
-	return changes
 }
 
 func (i *instance) callFor(c call, seen *instanceState, changes []external.Change) external.Action {
@@ -89,9 +68,25 @@ func (i *instance) callFor(c call, seen *instanceState, changes []external.Chang
 	return action
 }
 
+// fixed are the settings that EC2 cannot change.
+var fixed = []setting{
+	{
+		Path: "imageID", Sticky: true, Want: external.Text(func(o object) string { return o.Spec.ImageID }),
+		Have: func(seen *instanceState) string { return aws.ToString(seen.vm.ImageId) },
+	},
+	{
+		Path: "keyName", Sticky: true, Want: external.Text(func(o object) string { return o.Spec.KeyName }),
+		Have: func(seen *instanceState) string { return aws.ToString(seen.vm.KeyName) },
+	},
+	{
+		Path: "subnetID", Sticky: true, Want: external.Text(func(o object) string { return o.Spec.SubnetID }),
+		Have: func(seen *instanceState) string { return aws.ToString(seen.vm.SubnetId) },
+	},
+}
+
 // The security groups have no default to return to: the VPC's own group may be anything.
 var groups = call{
-	fields: []field{{
+	settings: []setting{{
 		Path: "securityGroupIDs", Sticky: true,
 		Want: external.Set(func(o object) []string { return o.Spec.SecurityGroupIDs }),
 		Have: func(seen *instanceState) string {
@@ -120,7 +115,7 @@ func (i *instance) modify(ctx context.Context, in *ec2.ModifyInstanceAttributeIn
 }
 
 var monitoring = call{
-	fields: []field{{
+	settings: []setting{{
 		Path: "monitoring", Default: "false",
 		Want: external.Bool(func(o object) *bool { return o.Spec.Monitoring }),
 		Have: func(seen *instanceState) string {
@@ -148,7 +143,7 @@ var monitoring = call{
 
 // protection is read with a call of its own. Only the value false lifts it; removing the field from the spec does not.
 var protection = call{
-	fields: []field{{
+	settings: []setting{{
 		Path: "disableApiTermination", Sticky: true, Guard: "true",
 		Want: external.Bool(func(o object) *bool { return o.Spec.DisableAPITermination }),
 		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.protected)) },

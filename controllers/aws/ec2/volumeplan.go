@@ -21,7 +21,7 @@ import (
 func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (
 	volume, attachment []external.Change,
 ) {
-	for _, c := range external.Changes(volumeFields(device), obj, seen) {
+	for _, c := range external.Changes(volumeSettings(device), obj, seen) {
 		name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]
 		_, declared := declaredAt(obj, c.Path, device)
 		switch {
@@ -36,7 +36,7 @@ func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string
 }
 
 func declaredAt(obj *v1alpha1.EC2Instance, path, device string) (string, bool) {
-	for _, f := range volumeFields(device) {
+	for _, f := range volumeSettings(device) {
 		if f.Path == path {
 			return f.Want(obj)
 		}

@@ -42,10 +42,10 @@ const (
 	gp3Throughput = "125"
 )
 
-// volumeFields returns the settings of one volume. AWS's default for its type or size depends on the image.
-func volumeFields(device string) []field {
-	one := func(name string, want func(*v1alpha1.EC2BlockDevice) string, have func(*volumeState) string) field {
-		return field{
+// volumeSettings returns the settings of one volume. AWS's default for its type or size depends on the image.
+func volumeSettings(device string) []setting {
+	one := func(name string, want func(*v1alpha1.EC2BlockDevice) string, have func(*volumeState) string) setting {
+		return setting{
 			Path: volumePath(device, name), Sticky: true,
 			Want: func(o object) (string, bool) {
 				at := slices.IndexFunc(o.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool {
@@ -75,7 +75,7 @@ func volumeFields(device string) []field {
 	keep.Guard = "false"
 	iops.Sticky, iops.Default = false, gp3IOPS
 	throughput.Sticky, throughput.Default = false, gp3Throughput
-	return []field{
+	return []setting{
 		size,
 		one("volumeType", func(m *v1alpha1.EC2BlockDevice) string { return m.VolumeType }, func(v *volumeState) string {
 			return string(v.VolumeType)
