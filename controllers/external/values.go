@@ -30,6 +30,12 @@ func Set[T any](of func(T) []string) func(T) (string, bool) {
 	return func(spec T) (string, bool) { return JoinSet(of(spec)), len(of(spec)) > 0 }
 }
 
+// Whole returns the Want for a part of the spec that is compared as a whole, in a form of its kind: only whether it is
+// declared.
+func Whole[T any](declared func(T) bool) func(T) (string, bool) {
+	return func(spec T) (string, bool) { return "", declared(spec) }
+}
+
 // FirstSet returns the first that is not nil.
 func FirstSet[V any](of ...*V) *V {
 	for _, v := range of {

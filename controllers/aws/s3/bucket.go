@@ -175,7 +175,7 @@ func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 	var paths []string
 	for _, f := range features {
-		paths = append(paths, f.declared(&obj.Spec)...)
+		paths = append(paths, f.declared(obj)...)
 	}
 	paths = append(paths, b.session.TagPaths(obj, obj.Spec.Tags)...)
 	slices.Sort(paths)
@@ -186,14 +186,7 @@ func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 func (b bucket) SafePaths(_ *v1alpha1.S3Bucket, seen *bucketState) []string {
 	var paths []string
 	for _, f := range features {
-		if f.onlyKept && !standsForAWS(b.session) {
-			continue
-		}
-		if seen == nil {
-			paths = append(paths, f.safe(nil)...)
-		} else if have, read := seen.config[f.path]; read {
-			paths = append(paths, f.safe(have)...)
-		}
+		paths = append(paths, f.safePaths(b.session, seen)...)
 	}
 	return paths
 }
@@ -209,11 +202,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Acti
 		actions = append(actions, s) // first: ownership is marked before anything else is changed
 	}
 	for _, f := range features {
-		have, read := seen.config[f.path]
-		if !read {
-			continue
-		}
-		if s, ok := f.plan(&obj.Spec, external.ManagedBy(obj), have, t); ok {
+		if s, ok := f.plan(obj, seen, t); ok {
 			actions = append(actions, s)
 		}
 	}

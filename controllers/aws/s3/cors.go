@@ -11,12 +11,16 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 var cors = typedFeature[[]v1alpha1.S3CORSRule]{
-	path:  "corsRules",
-	paths: wholePath("corsRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.CORSRules) > 0 }),
-	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
+	path: "corsRules",
+	settings: []setting[[]v1alpha1.S3CORSRule]{{
+		Path: "corsRules", Want: external.Whole(func(b *v1alpha1.S3Bucket) bool { return len(b.Spec.CORSRules) > 0 }),
+		Have: func(v *[]v1alpha1.S3CORSRule) string { return asJSON(withoutZeroAge(*v)) },
+	}},
+	want: func(_ target, s *v1alpha1.S3BucketSpec, _ func(string) bool, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
 		return normalCORS(slices.Clone(s.CORSRules))
 	},
 	get: func(ctx context.Context, t target) ([]v1alpha1.S3CORSRule, error) {
@@ -56,7 +60,6 @@ var cors = typedFeature[[]v1alpha1.S3CORSRule]{
 		})
 		return err
 	},
-	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(withoutZeroAge(v)) },
 	diff: func(have, want []v1alpha1.S3CORSRule) string {
 		return describeChanges(corsTexts(have), corsTexts(want))
 	},

@@ -11,36 +11,89 @@ import (
 )
 
 // feature is one optional part of a bucket's configuration, read and written by calls of its own.
-type feature struct {
-	path     string // in the spec, and the prefix of its paths in status.managedFields
-	declared func(*v1alpha1.S3BucketSpec) []string
-	read     func(context.Context, target) (any, error)
-	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Action, bool)
-	safe     func(have any) []string // as external.SafePaths
-	// beside is another path of the spec that the same calls read and write; empty: none.
-	beside string
-	// onlyKept says that AWS does not create buckets with the safe values: they are compared, and written to a new
-	// bucket, only where Portico keeps them safe.
-	onlyKept bool
+type feature interface {
+	// declared lists the paths that the spec declares.
+	declared(obj *v1alpha1.S3Bucket) []string
+	// observe reads the feature if it is wanted, or an audit compares it.
+	observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error
+	// plan returns the action that changes the feature, and whether it differs; false if it was not read.
+	plan(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool)
+	// safePaths is as external.SafePaths.
+	safePaths(session *cloud.Session, seen *bucketState) []string
 }
 
 // features are in the order in which they are applied: closing access before opening it, versioning before the rules
 // about versions.
-var features = []feature{
-	publicAccess.feature(), policyFeature.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(),
-	cors.feature(), notifications.feature(),
+var features = []feature{publicAccess, policyFeature, encryption, versioning, lifecycle, cors, notifications}
+
+// setting describes a setting of a feature with a value of type V. One of several has no Have of its own, unless it is
+// Safe: see typedFeature.whole.
+type setting[V any] = external.Setting[*v1alpha1.S3Bucket, V]
+
+// typedFeature is a feature with a value of type V, normalised so that equal values have equal texts. S3 returns and
+// replaces the value as a whole, with parts that are not Portico's: all settings of a feature are compared at once, and
+// what is written depends on what is there.
+type typedFeature[V any] struct {
+	path string // in the spec
+	// settings are described like those of every kind. One call writes all of them.
+	settings []setting[V]
+	// whole describes the value of a feature with several settings, which are compared together; nil: Have of the only
+	// setting does.
+	whole func(V) string
+	// want returns the value to set: the declared one, AWS's default for paths that were ours or are kept safe, else
+	// the current one. It is called only if some path is declared, ours or kept safe.
+	want func(t target, spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
+	get  func(context.Context, target) (V, error)
+	call string // the name of put's call
+	put  func(context.Context, target, V) error
+	// references returns what the bucket would newly refer to; nil: nothing.
+	references func(t target, have, want V) []external.Reference
+	// refuse returns why Portico does not write the value; nil: it writes every value.
+	refuse func(t target, have, want V) error
+	// waits returns what is waited for if put fails with err, and nil if err is about the value; nil: every error is.
+	waits func(v V, err error) error
+	// parts are settings that one call writes and that can fail separately; nil: there are none.
+	parts []part[V]
+	// onlyKept says that AWS does not create buckets with the safe values: they are compared, and written to a new
+	// bucket, only where Portico keeps them safe.
+	onlyKept bool
+	// diff describes a difference for people, if the two texts side by side do not; nil: they do.
+	diff func(have, want V) string
 }
 
-// wanted reports whether the feature is declared, or was and must return to its default.
-func (f feature) wanted(obj *v1alpha1.S3Bucket) bool {
-	managed := external.ManagedBy(obj)
-	return len(f.declared(&obj.Spec)) > 0 || len(managed.Below(f.path)) > 0 ||
-		f.beside != "" && len(managed.Below(f.beside)) > 0
+// part is one of the settings that a call writes: set copies it from want.
+type part[V any] struct {
+	path string
+	set  func(into *V, want V)
+}
+
+func (f typedFeature[V]) declared(obj *v1alpha1.S3Bucket) []string {
+	return external.DeclaredPaths(f.settings, obj)
+}
+
+func (f typedFeature[V]) text(v V) string {
+	if f.whole != nil {
+		return f.whole(v)
+	}
+	return f.settings[0].Have(&v)
+}
+
+func (f typedFeature[V]) safePaths(session *cloud.Session, seen *bucketState) []string {
+	if f.onlyKept && !standsForAWS(session) {
+		return nil
+	}
+	if seen == nil {
+		return external.SafePaths(f.settings, nil)
+	}
+	if have, read := seen.config[f.path].(V); read {
+		return external.SafePaths(f.settings, &have)
+	}
+	return nil
 }
 
 // audited reports whether safe settings must be compared though nothing is declared.
-func (f feature) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
-	paths := f.safe(nil)
+func (f typedFeature[V]) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
+	paths := external.SafePaths(f.settings, nil)
 	if !f.onlyKept {
 		return external.AuditsSafe(ctx, obj, paths)
 	}
@@ -51,18 +104,17 @@ func (f feature) audited(ctx context.Context, obj *v1alpha1.S3Bucket) bool {
 // without are the error codes of servers, other than AWS, that lack a feature.
 var without = []string{"NotImplemented", "MethodNotAllowed"}
 
-// observe reads the feature if it is wanted, or an audit compares it. A feature that the server lacks needs no
-// protection, and leaves nothing behind: it is an error only if it is declared.
-func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
-	wanted := f.wanted(obj)
-	if !wanted && !f.audited(ctx, obj) {
+// observe implements feature. A feature that the server lacks needs no protection, and leaves nothing behind: it is an
+// error only if it is declared.
+func (f typedFeature[V]) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
+	if !external.AnyInUse(f.settings, obj) && !f.audited(ctx, obj) {
 		return nil
 	}
-	have, err := f.read(ctx, t)
+	have, err := f.get(ctx, t)
 	switch {
 	case err == nil:
 		seen.config[f.path] = have
-	case !lacks(err) || len(f.declared(&obj.Spec)) > 0:
+	case !lacks(err) || len(f.declared(obj)) > 0:
 		return explain(err, f.path)
 	}
 	return nil
@@ -82,91 +134,26 @@ func explain(err error, path string) error {
 		path, cloud.Code(err))
 }
 
-// typedFeature is a feature with a value of type V, normalised so that equal values have equal texts.
-type typedFeature[V any] struct {
-	path string
-	// paths returns the paths that the spec declares: path itself, or members of it; none: unmanaged, except for safe
-	// settings.
-	paths func(*v1alpha1.S3BucketSpec) []string
-	// want returns the value to set: the declared one, AWS's default for paths that were ours or are kept safe, else
-	// the current one. It is called only if some path is declared, ours or kept safe.
-	want func(spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
-	// wantAt is like want, for a feature without members that depends on what the pass has found.
-	wantAt func(t target, spec *v1alpha1.S3BucketSpec, have V) V
-	get    func(context.Context, target) (V, error)
-	call   string // the name of put's call
-	put    func(context.Context, target, V) error
-	text   func(V) string
-	// references returns what the bucket would newly refer to; nil: nothing.
-	references func(have, want V) []external.Reference
-	// referTo does the same for references that depend on the bucket's account.
-	referTo func(t target, have, want V) []external.Reference
-	// refuse returns why Portico does not write the value; nil: it writes every value.
-	refuse func(t target, have, want V) error
-	// waits returns what is waited for if put fails with err, and nil if err is about the value; nil: every error is.
-	waits func(v V, err error) error
-	// parts are settings that one call writes and that can fail separately; nil: there are none.
-	parts []part[V]
-	// beside and onlyKept are as in feature.
-	beside   string
-	onlyKept bool
-	// safe are the settings whose default denies access to others.
-	safe []external.Setting[*v1alpha1.S3BucketSpec, V]
-	// diff describes a difference for people, if the two texts side by side do not; nil: they do.
-	diff func(have, want V) string
-}
-
-// part is one of the settings that a call writes: set copies it from want.
-type part[V any] struct {
-	path string
-	set  func(into *V, want V)
-}
-
-func (f typedFeature[V]) feature() feature {
-	return feature{
-		path: f.path, beside: f.beside, onlyKept: f.onlyKept,
-		declared: f.paths,
-		read: func(ctx context.Context, t target) (any, error) {
-			return f.get(ctx, t)
-		},
-		plan: func(spec *v1alpha1.S3BucketSpec, managed external.Managed, seen any, t target) (external.Action, bool) {
-			return f.plan(spec, managed, seen.(V), t)
-		},
-		safe: func(seen any) []string {
-			if have, read := seen.(V); read {
-				return external.SafePaths(f.safe, &have)
-			}
-			return external.SafePaths(f.safe, nil)
-		},
+func (f typedFeature[V]) plan(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool) {
+	have, read := seen.config[f.path].(V)
+	if !read {
+		return external.Action{}, false
 	}
-}
-
-func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Managed, have V, t target) (
-	external.Action, bool,
-) {
-	from, declared, kept := f.text(have), f.paths(spec), f.kept(spec, managed)
+	managed := external.ManagedBy(obj)
+	from, declared, kept := f.text(have), f.declared(obj), f.kept(obj, managed)
 	ours := func(path string) bool { // also for a member, because one call writes all of them
 		return managed.Owns(path, from) || slices.Contains(kept, path)
 	}
-	before := managed.Below(f.path)
-	if f.beside != "" {
-		before = append(before, managed.Below(f.beside)...)
-	}
-	if len(declared)+len(kept) == 0 && !slices.ContainsFunc(before, ours) {
+	if len(declared)+len(kept) == 0 && !slices.ContainsFunc(f.settings, func(s setting[V]) bool { return ours(s.Path) }) {
 		return external.Action{}, false
 	}
-	var want V
-	if f.wantAt != nil {
-		want = f.wantAt(t, spec, have)
-	} else {
-		want = f.want(spec, ours, have)
-	}
+	want := f.want(t, &obj.Spec, ours, have)
 	to := f.text(want)
 	var sets []external.Change
 	for _, path := range slices.Concat(declared, kept) {
 		sets = append(sets, external.Change{
 			Path: path, From: from, To: to,
-			Guards: slices.Contains(external.SafePaths(f.safe, &want), path),
+			Guards: slices.Contains(external.SafePaths(f.settings, &want), path),
 		})
 	}
 	why := from + " → " + to
@@ -215,10 +202,7 @@ func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []exter
 		return nil
 	}}
 	if f.references != nil {
-		action.References = f.references(*there, want)
-	}
-	if f.referTo != nil {
-		action.References = append(action.References, f.referTo(t, *there, want)...)
+		action.References = f.references(t, *there, want)
 	}
 	if f.refuse != nil {
 		action.Refusal = f.refuse(t, *there, want)
@@ -227,19 +211,9 @@ func (f typedFeature[V]) write(t target, there *V, set func(*V), changes []exter
 }
 
 // kept returns the settings that Portico keeps safe although the spec does not declare them.
-func (f typedFeature[V]) kept(spec *v1alpha1.S3BucketSpec, managed external.Managed) []string {
-	declared := f.paths(spec)
-	return slices.DeleteFunc(external.SafePaths(f.safe, nil), func(path string) bool {
+func (f typedFeature[V]) kept(obj *v1alpha1.S3Bucket, managed external.Managed) []string {
+	declared := f.declared(obj)
+	return slices.DeleteFunc(external.SafePaths(f.settings, nil), func(path string) bool {
 		return slices.Contains(declared, path) || !managed.KeepsSafe(path)
 	})
-}
-
-// wholePath returns the paths function of a feature that is declared as a whole.
-func wholePath(path string, set func(*v1alpha1.S3BucketSpec) bool) func(*v1alpha1.S3BucketSpec) []string {
-	return func(spec *v1alpha1.S3BucketSpec) []string {
-		if set(spec) {
-			return []string{path}
-		}
-		return nil
-	}
 }

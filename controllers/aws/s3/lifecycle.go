@@ -12,6 +12,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // lifecycleRules are compared in the spec's own terms: AWS's rules are converted to the API's types. Foreign counts
@@ -24,9 +25,13 @@ type lifecycleRules struct {
 }
 
 var lifecycle = typedFeature[lifecycleRules]{
-	path:  "lifecycleRules",
-	paths: wholePath("lifecycleRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.LifecycleRules) > 0 }),
-	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, have lifecycleRules) lifecycleRules {
+	path: "lifecycleRules",
+	settings: []setting[lifecycleRules]{{
+		Path: "lifecycleRules",
+		Want: external.Whole(func(b *v1alpha1.S3Bucket) bool { return len(b.Spec.LifecycleRules) > 0 }),
+		Have: func(v *lifecycleRules) string { return asJSON(*v) },
+	}},
+	want: func(_ target, s *v1alpha1.S3BucketSpec, _ func(string) bool, have lifecycleRules) lifecycleRules {
 		rules := make([]v1alpha1.S3LifecycleRule, 0, len(s.LifecycleRules))
 		for i, r := range s.LifecycleRules {
 			r.ID = cmp.Or(r.ID, fmt.Sprintf("portico-%d", i+1)) // S3 would generate a random one
@@ -66,7 +71,6 @@ var lifecycle = typedFeature[lifecycleRules]{
 		})
 		return err
 	},
-	text: func(v lifecycleRules) string { return asJSON(v) },
 	diff: func(have, want lifecycleRules) string { return describeChanges(ruleTexts(have), ruleTexts(want)) },
 }
 

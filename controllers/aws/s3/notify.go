@@ -54,9 +54,13 @@ type notified struct {
 const notificationsPath = "notifications"
 
 var notifications = typedFeature[notified]{
-	path:  notificationsPath,
-	paths: wholePath(notificationsPath, func(s *v1alpha1.S3BucketSpec) bool { return len(s.Notifications) > 0 }),
-	wantAt: func(t target, s *v1alpha1.S3BucketSpec, have notified) notified {
+	path: notificationsPath,
+	settings: []setting[notified]{{
+		Path: notificationsPath,
+		Want: external.Whole(func(b *v1alpha1.S3Bucket) bool { return len(b.Spec.Notifications) > 0 }),
+		Have: func(v *notified) string { return external.JSON(*v) },
+	}},
+	want: func(t target, s *v1alpha1.S3BucketSpec, _ func(string) bool, have notified) notified {
 		if len(s.Notifications) == 0 {
 			have.Own = nil
 		} else {
@@ -80,7 +84,6 @@ var notifications = typedFeature[notified]{
 		return err
 	},
 	waits: notTaken,
-	text:  func(v notified) string { return external.JSON(v) },
 }
 
 // notTaken returns what the bucket waits for if S3 has tested its queues and topics and one refuses the bucket, else

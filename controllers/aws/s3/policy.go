@@ -38,27 +38,19 @@ type made struct {
 
 func (m *made) note(policy string) { m.known, m.policy = m.here, policy }
 
-// tlsFields holds requireTLS for comparison.
-var tlsFields = []external.Setting[*v1alpha1.S3BucketSpec, bucketPolicy]{{
-	Path: tlsPath, Default: "true", Safe: true,
-	Want: external.Bool(func(s *v1alpha1.S3BucketSpec) *bool { return s.RequireTLS }),
-	Have: func(p *bucketPolicy) string { return fmt.Sprint(p.tls) },
-}}
-
 // policyFeature is written to new buckets: unlike other settings that deny access to others, requireTLS is no default
 // of S3.
 var policyFeature = typedFeature[bucketPolicy]{
-	path: policyPath, beside: tlsPath, safe: tlsFields, onlyKept: true,
-	paths: func(s *v1alpha1.S3BucketSpec) (paths []string) {
-		if s.Policy != "" {
-			paths = append(paths, policyPath)
-		}
-		if s.RequireTLS != nil {
-			paths = append(paths, tlsPath)
-		}
-		return paths
+	path: policyPath, onlyKept: true,
+	settings: []setting[bucketPolicy]{
+		{Path: policyPath, Want: external.Text(func(b *v1alpha1.S3Bucket) string { return b.Spec.Policy })},
+		{
+			Path: tlsPath, Default: "true", Safe: true,
+			Want: external.Bool(func(b *v1alpha1.S3Bucket) *bool { return b.Spec.RequireTLS }),
+			Have: func(p *bucketPolicy) string { return fmt.Sprint(p.tls) },
+		},
 	},
-	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have bucketPolicy) bucketPolicy {
+	want: func(_ target, s *v1alpha1.S3BucketSpec, ours func(string) bool, have bucketPolicy) bucketPolicy {
 		have.odd = false
 		switch {
 		case s.RequireTLS != nil:
@@ -105,7 +97,7 @@ var policyFeature = typedFeature[bucketPolicy]{
 		}
 		return err
 	},
-	text: func(v bucketPolicy) string {
+	whole: func(v bucketPolicy) string {
 		text := fmt.Sprintf("requireTLS=%t %s", v.tls, external.OrNone(iampolicy.Normal(v.rest)))
 		if v.odd {
 			text += " and statements of Portico's for other resources"
@@ -122,7 +114,7 @@ var policyFeature = typedFeature[bucketPolicy]{
 		}
 		return senders.Refuse(want.rest, t.caller, needed)
 	},
-	referTo: func(t target, have, want bucketPolicy) []external.Reference {
+	references: func(t target, have, want bucketPolicy) []external.Reference {
 		return senders.Principals(*t.accountID, have.rest, want.rest)
 	},
 }

@@ -20,9 +20,12 @@ import (
 // versioning cannot be removed: a bucket that never had it reports nothing, and one that had it can only be suspended.
 // Neither keeps versions, so they compare equal.
 var versioning = typedFeature[string]{
-	path:  "versioning",
-	paths: wholePath("versioning", func(s *v1alpha1.S3BucketSpec) bool { return s.Versioning != "" }),
-	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, _ string) string {
+	path: "versioning",
+	settings: []setting[string]{{
+		Path: "versioning", Want: external.Text(func(b *v1alpha1.S3Bucket) string { return b.Spec.Versioning }),
+		Have: func(v *string) string { return *v },
+	}},
+	want: func(_ target, s *v1alpha1.S3BucketSpec, _ func(string) bool, _ string) string {
 		if s.Versioning == "" {
 			return string(s3types.BucketVersioningStatusSuspended)
 		}
@@ -47,7 +50,6 @@ var versioning = typedFeature[string]{
 		})
 		return err
 	},
-	text: func(v string) string { return v },
 }
 
 const bucketKeyPath = "encryption.bucketKeyEnabled"
@@ -62,16 +64,16 @@ type sse struct {
 
 var encryption = typedFeature[sse]{
 	path: "encryption",
-	paths: func(s *v1alpha1.S3BucketSpec) []string {
-		switch {
-		case s.Encryption == nil:
-			return nil
-		case s.Encryption.BucketKeyEnabled == nil:
-			return []string{"encryption"}
-		}
-		return []string{"encryption", bucketKeyPath}
+	settings: []setting[sse]{
+		{Path: "encryption", Want: external.Whole(func(b *v1alpha1.S3Bucket) bool { return b.Spec.Encryption != nil })},
+		{Path: bucketKeyPath, Want: external.Bool(func(b *v1alpha1.S3Bucket) *bool {
+			if b.Spec.Encryption == nil {
+				return nil
+			}
+			return b.Spec.Encryption.BucketKeyEnabled
+		})},
 	},
-	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have sse) sse {
+	want: func(_ target, s *v1alpha1.S3BucketSpec, ours func(string) bool, have sse) sse {
 		e := s.Encryption
 		switch {
 		case e == nil && have.algorithm == "":
@@ -131,10 +133,10 @@ var encryption = typedFeature[sse]{
 		})
 		return err
 	},
-	references: func(have, want sse) []external.Reference {
+	references: func(_ target, have, want sse) []external.Reference {
 		return reference.Added(reference.KMSKey, []string{"", have.key}, []string{want.key})
 	},
-	text: func(v sse) string {
+	whole: func(v sse) string {
 		text := cmp.Or(v.algorithm, "not set")
 		if v.key != "" {
 			text += " with key " + v.key
@@ -157,8 +159,6 @@ func encryptionKey(spec *v1alpha1.S3BucketSpec) []external.Reference {
 // access are the four switches of Block Public Access; AWS's default is all on.
 type access struct{ blockACLs, ignoreACLs, blockPolicy, restrict bool }
 
-type accessField = external.Setting[*v1alpha1.S3BucketSpec, access]
-
 // accessMembers maps each switch to its spec field.
 var accessMembers = []struct {
 	path string
@@ -171,17 +171,17 @@ var accessMembers = []struct {
 	{"publicAccessBlock.restrictPublicBuckets", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.RestrictPublicBuckets }, func(a *access) *bool { return &a.restrict }},
 }
 
-// accessFields returns the switches for comparison.
-func accessFields() []accessField {
-	var all []accessField
+// accessSettings describes the switches.
+func accessSettings() []setting[access] {
+	var all []setting[access]
 	for _, m := range accessMembers {
-		all = append(all, accessField{
+		all = append(all, setting[access]{
 			Path: m.path, Default: "true", Safe: true,
-			Want: external.Bool(func(s *v1alpha1.S3BucketSpec) *bool {
-				if s.PublicAccessBlock == nil {
+			Want: external.Bool(func(b *v1alpha1.S3Bucket) *bool {
+				if b.Spec.PublicAccessBlock == nil {
 					return nil
 				}
-				return m.spec(s.PublicAccessBlock)
+				return m.spec(b.Spec.PublicAccessBlock)
 			}),
 			Have: func(a *access) string { return strconv.FormatBool(*m.have(a)) },
 		})
@@ -190,10 +190,9 @@ func accessFields() []accessField {
 }
 
 var publicAccess = typedFeature[access]{
-	path:  "publicAccessBlock",
-	safe:  accessFields(),
-	paths: func(s *v1alpha1.S3BucketSpec) []string { return external.DeclaredPaths(accessFields(), s) },
-	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have access) access {
+	path:     "publicAccessBlock",
+	settings: accessSettings(),
+	want: func(_ target, s *v1alpha1.S3BucketSpec, ours func(string) bool, have access) access {
 		for _, m := range accessMembers {
 			switch {
 			case s.PublicAccessBlock != nil && m.spec(s.PublicAccessBlock) != nil:
@@ -230,7 +229,7 @@ var publicAccess = typedFeature[access]{
 		})
 		return err
 	},
-	text: func(v access) string {
+	whole: func(v access) string {
 		var parts []string
 		for _, m := range accessMembers {
 			_, name, _ := strings.Cut(m.path, ".")
