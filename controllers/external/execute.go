@@ -54,7 +54,7 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 // skipped. It stops at a failed creation, before any change of a resource that could not be tagged as ours, and when
 // AWS does not respond.
 func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []Action) error {
-	before, acted := len(r.left), false
+	before, acted := len(r.skipped), false
 	unmarked := seen != nil && r.Adapter.Owner(r.obj, seen) != Ours
 	var vain []ineffectiveAction
 	for _, a := range actions {
@@ -64,17 +64,17 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, seen *S, actions []A
 		}
 		taken, err := r.take(ctx, seen == nil, a)
 		if err != nil {
-			return joinWaits(r.leftError(), err)
+			return joinWaits(r.skippedError(), err)
 		}
 		if acted = acted || taken; unmarked && !taken {
-			return r.leftError()
+			return r.skippedError()
 		}
 		unmarked = unmarked && !a.Marks
 	}
-	if acted || len(r.left) > before {
+	if acted || len(r.skipped) > before {
 		return nil // observe again
 	}
-	return joinWaits(r.leftError(), r.ineffectiveError(vain...))
+	return joinWaits(r.skippedError(), r.ineffectiveError(vain...))
 }
 
 // take executes the action, or else its parts, and reports whether anything was done. Refused actions are skipped; the
@@ -104,7 +104,7 @@ func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) 
 	if r.failed(create, a, err); !isAnswer(err) {
 		return false, err
 	}
-	r.leave(a, err)
+	r.skip(a, err)
 	return false, nil
 }
 
@@ -112,7 +112,7 @@ func (r *reconciliation[T, S]) take(ctx context.Context, create bool, a Action) 
 func (r *reconciliation[T, S]) giveUp(ctx context.Context, a Action, cause error) (taken bool, err error) {
 	if a.Parts == nil {
 		r.markUnwritten(a.Changes, true)
-		r.leave(a, cause)
+		r.skip(a, cause)
 		return false, nil
 	}
 	for _, part := range a.Parts() {

@@ -96,7 +96,7 @@ func (rec Reconciler[T, S]) Reconcile(ctx context.Context, obj T, pass *engine.P
 			return err
 		}
 	}
-	return joinWaits(r.leftError(), r.ineffectiveError(r.countIneffective(r.last())))
+	return joinWaits(r.skippedError(), r.ineffectiveError(r.countIneffective(r.last())))
 }
 
 // reconciliation is one pass over one object.
@@ -110,7 +110,7 @@ type reconciliation[T Object, S any] struct {
 	saved          bool                   // SaveStatus has proved that obj is current
 	lastSyncBefore *metav1.Time           // status.lastSyncTime at the start
 	taken          []engine.PlannedAction // so far
-	left           []leftAction           // so far
+	skipped        []skippedAction        // so far
 	// pending are the paths that this pass has recorded as pending.
 	pending []string
 }
@@ -179,32 +179,32 @@ func (r *reconciliation[T, S]) inSync(seen *S) bool {
 // for; without it, and with nothing skipped, the resource is in sync. The connection details are published then, and
 // also if only single settings were skipped.
 func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) error {
-	left := r.leftError()
-	if left == nil {
+	skipped := r.skippedError()
+	if skipped == nil {
 		rest = cmp.Or(rest, r.Objection)
 	}
-	if slices.ContainsFunc(r.left, func(l leftAction) bool { return l.details }) {
+	if slices.ContainsFunc(r.skipped, func(one skippedAction) bool { return one.details }) {
 		r.Adapter.Report(r.obj, seen)
-		return joinWaits(left, rest)
+		return joinWaits(skipped, rest)
 	}
 	if rest != nil && !isPostponed(rest) {
 		if _, ok := engine.AsWait(rest); ok && seen != nil {
 			r.Adapter.Report(r.obj, seen)
 		}
-		if told, ok := engine.AsWait(left); ok && told.Reason == engine.ReasonOf(rest) &&
-			told.Reason != v1alpha1.ReasonInvalidSpec {
-			return left // AWS's response is more informative than the observed state
+		if answer, ok := engine.AsWait(skipped); ok && answer.Reason == engine.ReasonOf(rest) &&
+			answer.Reason != v1alpha1.ReasonInvalidSpec {
+			return skipped // AWS's response is more informative than the observed state
 		}
-		return joinWaits(left, rest)
+		return joinWaits(skipped, rest)
 	}
 	if rest == nil {
 		r.keepSafe(seen)
 		r.noteSynced()
 	}
-	if left != nil {
-		left = joinWaits(left, r.Objection)
+	if skipped != nil {
+		skipped = joinWaits(skipped, r.Objection)
 	}
-	return cmp.Or(r.report(ctx, seen), joinWaits(left, rest))
+	return cmp.Or(r.report(ctx, seen), joinWaits(skipped, rest))
 }
 
 func (r *reconciliation[T, S]) report(ctx context.Context, seen *S) error {

@@ -34,7 +34,7 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 				"spec.adoptionPolicy to Adopt to take it")
 	default:
 	}
-	if err := r.lostMarks(r.Adapter, r.obj, seen); err != nil {
+	if err := r.lostTags(r.Adapter, r.obj, seen); err != nil {
 		return err
 	}
 	instead := "Choose another name"

@@ -189,7 +189,7 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 			"%s does not show this object's ownership tags; it was created or changed a short time ago, so deletion "+
 				"waits until it surely would", nameOf(status))
 	}
-	lost := rec.lostMarks(a, obj, seen)
+	lost := rec.lostTags(a, obj, seen)
 	if lost != nil && isDeleting(a, seen) {
 		return false, engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second,
 			"AWS is deleting %s; waiting until it is gone", nameOf(status))

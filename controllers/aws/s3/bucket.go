@@ -247,7 +247,7 @@ func admittedKey(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 		return ""
 	}
 	have, _ := seen.config[encryption.path].(sse)
-	return external.Admitted(obj.Status.KMSKey, obj.Spec.Encryption.KMSKeyID, have.key)
+	return external.Effective(obj.Status.KMSKey, obj.Spec.Encryption.KMSKeyID, have.key)
 }
 
 // domainName returns where the SDK reaches the bucket: in AWS at a host of its own, whose suffix depends on the

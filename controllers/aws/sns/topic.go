@@ -204,7 +204,7 @@ func tagCommand(session *cloud.Session, arn string, tags map[string]string) stri
 func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]string {
 	t.Reserve(obj, nil)
 	s := &obj.Status
-	s.KMSKey = external.Admitted(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
+	s.KMSKey = external.Effective(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
 	s.ARN, s.Subscriptions = seen.ID, t.made(seen)
 	s.AllowedSenders = nil
 	if obj.Spec.AllowFrom != nil {

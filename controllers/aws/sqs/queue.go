@@ -150,7 +150,7 @@ func tagCommand(session *cloud.Session, url string, tags map[string]string) stri
 func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]string {
 	q.Reserve(obj, nil)
 	s := &obj.Status
-	s.KMSKey = external.Admitted(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
+	s.KMSKey = external.Effective(s.KMSKey, obj.Spec.KMSMasterKeyID, seen.Attributes[kmsKey])
 	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.arn(obj), seen.ID, q.target
 	s.AllowedSenders = nil
 	if obj.Spec.AllowFrom != nil {

@@ -13,7 +13,7 @@ func TestWhatCountsIsWhatAWSHasOfTheSpec(t *testing.T) {
 		"the spec says nothing":         {"k", "", "k", ""},
 		"nor did it before, or AWS has": {"", "", "foreign", ""},
 	} {
-		if got := Admitted(row.before, row.asked, row.has); got != row.want {
+		if got := Effective(row.before, row.asked, row.has); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// lostMarks returns an error for a resource that was obj's and has lost its tags; else nil. Tools that replace all tags
+// lostTags returns an error for a resource that was obj's and has lost its tags; else nil. Tools that replace all tags
 // remove them, and so does somebody who gives the resource to others: Portico does not restore them.
-func (rec Reconciler[T, S]) lostMarks(a Adapter[T, S], obj T, seen *S) error {
+func (rec Reconciler[T, S]) lostTags(a Adapter[T, S], obj T, seen *S) error {
 	_, status := obj.AWS()
 	// A resource that was only observed has an ARN, too, but no change of ours.
 	had := status.ARN != "" && status.LastSyncTime != nil
