@@ -33,15 +33,11 @@ func PlanCalls(changes []Change, plan func([]Change) []Action) []Action {
 // PlanCall plans changes that one call can make; see PlanCalls. It can be divided, because AWS refuses a whole call for
 // one value.
 func PlanCall(changes []Change, call func([]Change) Action) []Action {
-	return PlanCalls(changes, func(some []Change) []Action { return []Action{Divisible(some, call)} })
+	return PlanCalls(changes, func(some []Change) []Action { return []Action{divisible(groups(some), call)} })
 }
 
-// Divisible returns one action for all changes. It can be divided between them, except for those that AWS validates
-// Together. call returns the action for some of them. Changes that guard come first.
-func Divisible(changes []Change, call func([]Change) Action) Action {
-	return divisible(groups(changes), call)
-}
-
+// divisible returns one action for all groups of changes, which can be divided between groups. Groups with a guard come
+// first.
 func divisible(groups [][]Change, call func([]Change) Action) Action {
 	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(a, b []Change) int { return guardsFirst(guards(a), guards(b)) })

@@ -31,10 +31,7 @@ func (r *row) Plan(_ *v1alpha1.S3Bucket, _ *thing) ([]Action, error) {
 		}
 		changes = append(changes, c)
 	}
-	if len(changes) == 0 {
-		return nil, nil
-	}
-	return []Action{Divisible(changes, r.call)}, nil
+	return PlanCall(changes, r.call), nil
 }
 
 func (r *row) call(changes []Change) Action {
