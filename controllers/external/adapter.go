@@ -56,6 +56,19 @@ func Noted(status *v1alpha1.AWSStatus, name string) string {
 }
 
 // Adapter implements one kind. T is the custom resource, S the adapter's type for the observed state.
+//
+// What only some kinds need is in interfaces of its own, in optional.go. The engine finds them by a type assertion: one
+// that is missing, or has another signature, is not an error. Each kind therefore asserts those that it implements,
+// beside its constructor:
+//
+//   - [TagRestorer]: always; the command that restores lost ownership tags
+//   - [Resolver]: the spec names other objects
+//   - [SafeKeeper]: it has settings that are [Setting.Safe]
+//   - [LiveReader]: it has values that change all the time
+//   - [Stopper]: it offers the deletion policy Stop
+//   - [DeletionObserver]: AWS takes a while to delete the resource
+//   - [TerminationObserver]: AWS still shows the resource after its end
+//   - [Retrier]: AWS ties the parameters of a creation to a token
 type Adapter[T Object, S any] interface {
 	// Observe reads and never writes. A nil state means that the resource is absent; an error never does.
 	Observe(ctx context.Context, obj T) (*S, error)
@@ -116,47 +129,3 @@ type Action struct {
 
 // Reference names another object that the owner may or may not be allowed to use.
 type Reference struct{ Kind, Name string }
-
-// Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Reconcile and
-// before everything else; a WaitError says which one is missing. Finalize does not call it.
-type Resolver[T Object] interface {
-	Resolve(ctx context.Context, obj T) error
-}
-
-// Stopper is an Adapter of a kind that offers DeletionStop. Stop is called again until it reports that the resource has
-// stopped.
-type Stopper[T Object, S any] interface {
-	Stop(ctx context.Context, obj T, seen *S) (stopped bool, err error)
-}
-
-// TerminationObserver is an Adapter of a kind that AWS still shows for a while after its termination. Terminated
-// reports whether the latest Observe returned nil because it saw the termination, which proves absence however new the
-// resource is.
-type TerminationObserver interface{ Terminated() bool }
-
-// DeletionObserver is an Adapter of a kind whose deletion takes AWS a while. Deleting reports whether it has begun:
-// then it cannot be stopped.
-type DeletionObserver[S any] interface{ Deleting(seen *S) bool }
-
-// Retrier is an Adapter of a kind whose creations carry a token that AWS ties to their parameters, even if it refuses
-// them. NextAttempt makes the next creation use another token. It is called only if no creation with the current one
-// can have succeeded unseen.
-type Retrier[T Object] interface{ NextAttempt(obj T) }
-
-// Remarker is an Adapter that can describe how lost tags are restored. Remark returns the command with which somebody
-// with access to AWS gives seen obj's tags, keeping its others; empty if none are missing, or if it has foreign ones.
-type Remarker[T Object, S any] interface {
-	Remark(obj T, seen *S) (command string)
-}
-
-// SafeKeeper is an Adapter of a kind with settings that have a value which keeps others out. SafePaths lists those that
-// have it in seen, as far as they were read; all of them if seen is nil. status.safeFields lists those that Portico
-// keeps at it.
-type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
-
-// LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue,
-// and are therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It
-// is called on request and changes nothing, including obj. Its errors are for users.
-type LiveReader[T Object] interface {
-	ReadLive(ctx context.Context, obj T) (map[string]string, error)
-}

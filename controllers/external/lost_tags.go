@@ -11,11 +11,11 @@ func (rec Reconciler[T, S]) lostTags(a Adapter[T, S], obj T, seen *S) error {
 	_, status := obj.AWS()
 	// A resource that was only observed has an ARN, too, but no change of ours.
 	had := status.ARN != "" && status.LastSyncTime != nil
-	remarker, ok := a.(Remarker[T, S])
+	restorer, ok := a.(TagRestorer[T, S])
 	if !ok || !had || a.Owner(obj, seen) != Foreign {
 		return nil
 	}
-	command := remarker.Remark(obj, seen)
+	command := restorer.RestoreCommand(obj, seen)
 	if command == "" {
 		return nil
 	}

@@ -18,7 +18,7 @@ type wiped struct {
 	anothers, going bool
 }
 
-func (w *wiped) Remark(*v1alpha1.S3Bucket, *thing) string {
+func (w *wiped) RestoreCommand(*v1alpha1.S3Bucket, *thing) string {
 	if w.anothers {
 		return ""
 	}

@@ -93,8 +93,8 @@ func (a *Adapter[T]) Owner(obj T, seen *State) external.Owner {
 	return a.Session.Identity.Owner(obj, seen.Tags)
 }
 
-// Remark implements external.Remarker.
-func (a *Adapter[T]) Remark(obj T, seen *State) string {
+// RestoreCommand implements external.TagRestorer.
+func (a *Adapter[T]) RestoreCommand(obj T, seen *State) string {
 	marks := a.Session.Identity.LostMarks(obj, seen.Tags)
 	if marks == nil {
 		return ""

@@ -29,6 +29,15 @@ type instance struct {
 	terminated bool // see Terminated
 }
 
+var (
+	_ external.TagRestorer[*v1alpha1.EC2Instance, instanceState] = (*instance)(nil)
+	_ external.SafeKeeper[*v1alpha1.EC2Instance, instanceState]  = (*instance)(nil)
+	_ external.Stopper[*v1alpha1.EC2Instance, instanceState]     = (*instance)(nil)
+	_ external.DeletionObserver[instanceState]                   = (*instance)(nil)
+	_ external.TerminationObserver                               = (*instance)(nil)
+	_ external.Retrier[*v1alpha1.EC2Instance]                    = (*instance)(nil)
+)
+
 // Instance returns the adapter of EC2Instance for one pass.
 func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.EC2Instance, instanceState] {
 	return &instance{svc: serviceFor(session), session: session, kube: kube, now: session.Now}
@@ -39,8 +48,8 @@ func (i *instance) Owner(obj *v1alpha1.EC2Instance, seen *instanceState) externa
 	return i.session.Identity.Owner(obj, seen.tags)
 }
 
-// Remark implements external.Remarker.
-func (i *instance) Remark(obj *v1alpha1.EC2Instance, seen *instanceState) string {
+// RestoreCommand implements external.TagRestorer.
+func (i *instance) RestoreCommand(obj *v1alpha1.EC2Instance, seen *instanceState) string {
 	marks := i.session.Identity.LostMarks(obj, seen.tags)
 	if marks == nil {
 		return ""

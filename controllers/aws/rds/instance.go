@@ -30,6 +30,13 @@ type instance struct {
 	now     func() time.Time
 }
 
+var (
+	_ external.TagRestorer[*v1alpha1.RDSInstance, instanceState] = (*instance)(nil)
+	_ external.Resolver[*v1alpha1.RDSInstance]                   = (*instance)(nil)
+	_ external.SafeKeeper[*v1alpha1.RDSInstance, instanceState]  = (*instance)(nil)
+	_ external.DeletionObserver[instanceState]                   = (*instance)(nil)
+)
+
 // Instance returns the adapter of RDSInstance for one pass.
 func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.RDSInstance, instanceState] {
 	return &instance{svc: serviceFor(session), session: session, kube: kube, vault: kube.Secrets, now: session.Now}
@@ -91,8 +98,8 @@ func (i *instance) Owner(obj *v1alpha1.RDSInstance, seen *instanceState) externa
 	return i.session.Identity.Owner(obj, seen.tags)
 }
 
-// Remark implements external.Remarker.
-func (i *instance) Remark(obj *v1alpha1.RDSInstance, seen *instanceState) string {
+// RestoreCommand implements external.TagRestorer.
+func (i *instance) RestoreCommand(obj *v1alpha1.RDSInstance, seen *instanceState) string {
 	marks := i.session.Identity.LostMarks(obj, seen.tags)
 	if marks == nil {
 		return ""

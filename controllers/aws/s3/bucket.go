@@ -46,6 +46,12 @@ type bucket struct {
 	to        *destinations
 }
 
+var (
+	_ external.TagRestorer[*v1alpha1.S3Bucket, bucketState] = bucket{}
+	_ external.Resolver[*v1alpha1.S3Bucket]                 = bucket{}
+	_ external.SafeKeeper[*v1alpha1.S3Bucket, bucketState]  = bucket{}
+)
+
 // Bucket returns the adapter of S3Bucket for one pass.
 func Bucket(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
 	return bucket{
@@ -153,8 +159,8 @@ func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner 
 	return b.session.Identity.Owner(obj, seen.tags)
 }
 
-// Remark implements external.Remarker. The command of S3 replaces all tags, so it includes those of others.
-func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
+// RestoreCommand implements external.TagRestorer. The command of S3 replaces all tags, so it includes those of others.
+func (b bucket) RestoreCommand(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 	marks, t := b.session.Identity.LostMarks(obj, seen.tags), b.target(obj)
 	if marks == nil {
 		return ""

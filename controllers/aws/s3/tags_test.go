@@ -161,7 +161,7 @@ func TestTheCommandThatRestoresMarks(t *testing.T) {
 		a, obj := adapter(&fakeS3{}), object()
 		x.change(a)
 		obj.Status.BucketName, obj.Status.AccountID = "mine", "111122223333"
-		if got := a.Remark(obj, &bucketState{tags: map[string]string{"made-by": "hand"}}); got != x.want {
+		if got := a.RestoreCommand(obj, &bucketState{tags: map[string]string{"made-by": "hand"}}); got != x.want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, x.want)
 		}
 	}

@@ -45,6 +45,11 @@ type topic struct {
 	senders senders.Found
 }
 
+var (
+	_ external.TagRestorer[*v1alpha1.SNSTopic, topicState] = (*topic)(nil)
+	_ external.Resolver[*v1alpha1.SNSTopic]                = (*topic)(nil)
+)
+
 // Topic returns the adapter of SNSTopic for one pass.
 func Topic(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.SNSTopic, topicState] {
 	t := newTopic(session, clientFor(session), kube)

@@ -8,10 +8,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/external"
 )
-
-var _ external.LiveReader[*v1alpha1.SQSQueue] = (*queue)(nil)
 
 // counts are the numbers of messages, by our names. SQS itself calls them approximate.
 var counts = map[string]sqstypes.QueueAttributeName{

@@ -40,6 +40,12 @@ type queue struct {
 	made     string // the URL of the queue that this pass created
 }
 
+var (
+	_ external.TagRestorer[*v1alpha1.SQSQueue, queueState] = (*queue)(nil)
+	_ external.Resolver[*v1alpha1.SQSQueue]                = (*queue)(nil)
+	_ external.LiveReader[*v1alpha1.SQSQueue]              = (*queue)(nil)
+)
+
 // Queue returns the adapter of SQSQueue for one pass.
 func Queue(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.SQSQueue, queueState] {
 	q := newQueue(session, clientFor(session), kube)

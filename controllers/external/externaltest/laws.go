@@ -174,8 +174,8 @@ func (l laws[T, S]) ownershipIsSeen(t *testing.T) {
 	if owner := l.Adapter.Owner(stranger, l.observe(t)); owner != external.Foreign {
 		t.Errorf("what another object made is %v", owner)
 	}
-	l.remarks(t, stranger, false, "with another object's marks")
-	l.remarks(t, l.Object, false, "with all its marks")
+	l.restores(t, stranger, false, "with another object's marks")
+	l.restores(t, l.Object, false, "with all its marks")
 	if err := l.Adapter.Disown(t.Context(), l.Object, l.observe(t)); err != nil {
 		t.Fatalf("Disown: %v", err)
 	}
@@ -186,18 +186,18 @@ func (l laws[T, S]) ownershipIsSeen(t *testing.T) {
 	if owner := l.Adapter.Owner(l.Object, l.observe(t)); owner != external.Foreign {
 		t.Errorf("what carries no mark is %v", owner)
 	}
-	l.remarks(t, l.Object, true, "without marks")
+	l.restores(t, l.Object, true, "without marks")
 	l.converges(t, "adopting") // as external does when the resource is offered and wanted
 }
 
-// remarks checks whether there is a command that restores obj's tags, and that it names obj.
-func (l laws[T, S]) remarks(t *testing.T, obj T, want bool, what string) {
+// restores checks whether there is a command that restores obj's tags, and that it names obj.
+func (l laws[T, S]) restores(t *testing.T, obj T, want bool, what string) {
 	t.Helper()
-	remarker, ok := l.Adapter.(external.Remarker[T, S])
+	restorer, ok := l.Adapter.(external.TagRestorer[T, S])
 	if !ok {
-		t.Fatal("the adapter does not tell how lost marks are restored: see external.Remarker")
+		t.Fatal("the adapter does not tell how lost marks are restored: see external.TagRestorer")
 	}
-	command := remarker.Remark(obj, l.observe(t))
+	command := restorer.RestoreCommand(obj, l.observe(t))
 	if got := strings.Contains(command, string(obj.GetUID())) && command != ""; got != want {
 		t.Errorf("the command for a resource %s: %q", what, command)
 	}
