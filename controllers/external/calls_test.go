@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// limits are settings in the order of their paths, which are the same in the spec's tags and in what was observed.
+// limits returns settings, one for each rule. Their values are those of the tags in the spec, and of the observed map.
 func limits() []Setting[*v1alpha1.S3Bucket, map[string]string] {
 	all := []Setting[*v1alpha1.S3Bucket, map[string]string]{
 		{Path: "plain"},

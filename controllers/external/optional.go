@@ -2,10 +2,29 @@ package external
 
 import "context"
 
+// TagRestorer is an Adapter that can describe how lost tags are restored. RestoreCommand returns the command with which
+// somebody with access to AWS gives seen obj's tags, keeping its others; empty if none are missing, or if it has
+// foreign ones.
+type TagRestorer[T Object, S any] interface {
+	RestoreCommand(obj T, seen *S) (command string)
+}
+
 // Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Reconcile and
 // before everything else; a WaitError says which one is missing. Finalize does not call it.
 type Resolver[T Object] interface {
 	Resolve(ctx context.Context, obj T) error
+}
+
+// SafeKeeper is an Adapter of a kind with settings that have a value which keeps others out. SafePaths lists those that
+// have it in seen, as far as they were read; all of them if seen is nil. status.safeFields lists those that Portico
+// keeps at it.
+type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
+
+// LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue,
+// and are therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It
+// is called on request and changes nothing, including obj. Its errors are for users.
+type LiveReader[T Object] interface {
+	ReadLive(ctx context.Context, obj T) (map[string]string, error)
 }
 
 // Stopper is an Adapter of a kind that offers DeletionStop. Stop is called again until it reports that the resource has
@@ -27,22 +46,3 @@ type DeletionObserver[S any] interface{ Deleting(seen *S) bool }
 // them. NextAttempt makes the next creation use another token. It is called only if no creation with the current one
 // can have succeeded unseen.
 type Retrier[T Object] interface{ NextAttempt(obj T) }
-
-// TagRestorer is an Adapter that can describe how lost tags are restored. RestoreCommand returns the command with which
-// somebody with access to AWS gives seen obj's tags, keeping its others; empty if none are missing, or if it has foreign
-// ones.
-type TagRestorer[T Object, S any] interface {
-	RestoreCommand(obj T, seen *S) (command string)
-}
-
-// SafeKeeper is an Adapter of a kind with settings that have a value which keeps others out. SafePaths lists those that
-// have it in seen, as far as they were read; all of them if seen is nil. status.safeFields lists those that Portico
-// keeps at it.
-type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
-
-// LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue,
-// and are therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It
-// is called on request and changes nothing, including obj. Its errors are for users.
-type LiveReader[T Object] interface {
-	ReadLive(ctx context.Context, obj T) (map[string]string, error)
-}

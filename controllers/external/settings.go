@@ -9,8 +9,8 @@ import (
 
 // Setting describes one setting of a resource, with its values as text: where it is in the spec and in AWS, when both
 // differ, what applies when the spec does not declare it, and what AWS requires of a change. Every kind describes its
-// settings in tables of these, and adds only how its calls read and write them. T is the custom resource, S the observed
-// state.
+// settings in tables of these, and adds only how its calls read and write them. What AWS cannot change is in a table of
+// its own, and a difference there blocks. T is the custom resource, S the observed state.
 type Setting[T, S any] struct {
 	Path string // in the spec, and in status.managedFields
 	Name string // in AWS; only for services whose calls take settings by name
@@ -33,7 +33,7 @@ type Setting[T, S any] struct {
 	// nothing. See SafeKeeper.
 	Safe bool
 	// Together names settings that AWS validates together: their changes are not divided. Empty: AWS validates the
-	// setting alone.
+	// setting alone. PlanCall and PlanCalls apply this, Settles and Refuse.
 	Together string
 	// Settles is how long AWS may take to show a change; 0: the default time.
 	Settles time.Duration

@@ -181,7 +181,8 @@ func (a *Adapter[T]) Disown(ctx context.Context, _ T, seen *State) error {
 
 // InUse reports whether any setting is declared or still managed: of the Later ones, or of the others.
 func (a *Adapter[T]) InUse(obj T, later bool) bool {
-	return external.AnyInUse(slices.DeleteFunc(a.settings(obj), func(s Setting[T]) bool { return s.Later != later }), obj)
+	others := func(s Setting[T]) bool { return s.Later != later }
+	return external.AnyInUse(slices.DeleteFunc(a.settings(obj), others), obj)
 }
 
 // settings returns the settings of obj's resource, which are observed by their names. The value of one that the service

@@ -68,8 +68,8 @@ var metadata = call{
 	},
 }
 
-// withTokens requires session tokens in the call that switches the service on, unless the owner says otherwise: a launch
-// with the service off could not set that.
+// withTokens requires session tokens in the call that switches the service on, unless the owner says otherwise: a
+// launch with the service off could not set that.
 func withTokens(obj object, seen *instanceState, changes []external.Change) []external.Change {
 	have, required := metadataOf(seen), string(ec2types.HttpTokensStateRequired)
 	silent := obj.Spec.MetadataOptions == nil || obj.Spec.MetadataOptions.HTTPTokens == ""

@@ -144,7 +144,8 @@ func (f typedFeature[V]) plan(obj *v1alpha1.S3Bucket, seen *bucketState, t targe
 	ours := func(path string) bool { // also for a member, because one call writes all of them
 		return managed.Owns(path, from) || slices.Contains(kept, path)
 	}
-	if len(declared)+len(kept) == 0 && !slices.ContainsFunc(f.settings, func(s setting[V]) bool { return ours(s.Path) }) {
+	anyOurs := slices.ContainsFunc(f.settings, func(s setting[V]) bool { return ours(s.Path) })
+	if len(declared)+len(kept) == 0 && !anyOurs {
 		return external.Action{}, false
 	}
 	want := f.want(t, &obj.Spec, ours, have)

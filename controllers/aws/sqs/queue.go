@@ -90,7 +90,9 @@ func (q *queue) Reserve(obj *v1alpha1.SQSQueue, _ *queueState) {
 
 // set plans all changes as one call.
 func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) []external.Action {
-	return external.PlanCall(changes, func(some []external.Change) external.Action { return q.setOnce(obj, seen, some) })
+	return external.PlanCall(changes, func(some []external.Change) external.Action {
+		return q.setOnce(obj, seen, some)
+	})
 }
 
 func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) external.Action {
