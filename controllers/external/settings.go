@@ -47,8 +47,8 @@ type Setting[T, S any] struct {
 // Change is a setting that differs.
 type Change struct {
 	Path, From, To string
+	Name, Together string // as in Setting
 	Guards         bool   // To keeps others out or protects the data: see Setting.Guard
-	Together       string // see Setting
 
 	settles time.Duration
 	refusal error
@@ -98,7 +98,7 @@ func Changes[T Object, S any](settings []Setting[T, S], obj T, seen *S) []Change
 		have := s.have(seen)
 		if have != s.normal(want) && (s.Same == nil || !s.Same(have, want)) {
 			all = append(all, Change{
-				Path: s.Path, From: have, To: want, Guards: s.guards(want), Together: s.Together,
+				Path: s.Path, From: have, To: want, Name: s.Name, Together: s.Together, Guards: s.guards(want),
 				settles: s.Settles, refusal: s.Refusal(want),
 			})
 		}

@@ -207,15 +207,11 @@ func Listed(name, otherwise string) func(*State) string {
 	}
 }
 
-// NamesOf returns the new values of the changes, by the names of their attributes.
-func (a *Adapter[T]) NamesOf(obj T, changes []external.Change) map[string]string {
+// Values returns the new values of the changes, by the names of their attributes.
+func Values(changes ...external.Change) map[string]string {
 	set := map[string]string{}
-	for _, s := range a.Settings(obj) {
-		for _, c := range changes {
-			if c.Path == s.Path {
-				set[s.Name] = c.To
-			}
-		}
+	for _, c := range changes {
+		set[c.Name] = c.To
 	}
 	return set
 }

@@ -129,12 +129,10 @@ func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external.Change) []external.Action {
 	return external.PlanCalls(changes, func(some []external.Change) (actions []external.Action) {
 		for _, c := range some {
-			for name := range t.NamesOf(obj, []external.Change{c}) { // exactly one
-				if address, ok := strings.CutPrefix(name, subscribed); ok {
-					actions = append(actions, t.setSubscription(seen, address, c)...)
-				} else {
-					actions = append(actions, t.setOne(obj, seen, c))
-				}
+			if address, ok := strings.CutPrefix(c.Name, subscribed); ok {
+				actions = append(actions, t.setSubscription(seen, address, c)...)
+			} else {
+				actions = append(actions, t.setOne(obj, seen, c))
 			}
 		}
 		return actions
@@ -143,7 +141,7 @@ func (t *topic) set(obj *v1alpha1.SNSTopic, seen *topicState, changes []external
 
 // setOne plans the call for a change to the topic itself.
 func (t *topic) setOne(obj *v1alpha1.SNSTopic, seen *topicState, c external.Change) external.Action {
-	set, all := t.NamesOf(obj, []external.Change{c}), []external.Change{c}
+	set, all := attributes.Values(c), []external.Change{c}
 	action := external.Action{
 		Name: "SetTopicAttributes", Why: external.Describe(all), Changes: all,
 		References: t.references(obj, set, seen.Attributes),

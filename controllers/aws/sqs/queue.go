@@ -96,7 +96,7 @@ func (q *queue) set(obj *v1alpha1.SQSQueue, seen *queueState, changes []external
 }
 
 func (q *queue) setOnce(obj *v1alpha1.SQSQueue, seen *queueState, changes []external.Change) external.Action {
-	set := q.NamesOf(obj, changes)
+	set := attributes.Values(changes...)
 	refs := q.references(obj, set, seen.Attributes)
 	oneEncryption(set)
 	action := external.Action{
