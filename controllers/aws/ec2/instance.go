@@ -60,26 +60,14 @@ func (i *instance) RestoreCommand(obj *v1alpha1.EC2Instance, seen *instanceState
 
 // Declared lists the spec paths in use.
 func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
-	paths := i.session.TagPaths(obj, ownTags(obj))
-	for _, c := range calls {
-		paths = append(paths, external.DeclaredPaths(c.settings, obj)...)
-	}
-	paths = append(paths, external.DeclaredPaths(offline, obj)...)
-	paths = append(paths, external.DeclaredPaths(power, obj)...)
-	for _, m := range obj.Spec.BlockDeviceMappings {
-		paths = append(paths, external.DeclaredPaths(volumeSettings(m.DeviceName), obj)...)
-	}
+	paths := append(external.DeclaredPaths(settingsOf(obj), obj), i.session.TagPaths(obj, ownTags(obj))...)
 	slices.Sort(paths)
 	return paths
 }
 
 // SafePaths implements external.SafeKeeper.
-func (i *instance) SafePaths(_ *v1alpha1.EC2Instance, seen *instanceState) []string {
-	var paths []string
-	for _, c := range calls {
-		paths = append(paths, external.SafePaths(c.settings, seen)...)
-	}
-	return paths
+func (i *instance) SafePaths(obj *v1alpha1.EC2Instance, seen *instanceState) []string {
+	return external.SafePaths(settingsOf(obj), seen)
 }
 
 // ownTags returns the spec's tags, with the tag Name for the instance's name.

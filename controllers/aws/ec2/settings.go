@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,6 +34,18 @@ type call struct {
 
 // calls are in the order in which they are made: closing access before opening it.
 var calls = []call{metadata, groups, profile, protection, monitoring, credits}
+
+// settingsOf returns the settings that can change, of the machine and of its declared volumes.
+func settingsOf(obj *v1alpha1.EC2Instance) []setting {
+	all := slices.Concat(offline, power)
+	for _, c := range calls {
+		all = append(all, c.settings...)
+	}
+	for _, m := range obj.Spec.BlockDeviceMappings {
+		all = append(all, volumeSettings(m.DeviceName)...)
+	}
+	return all
+}
 
 func always(name string) func([]external.Change) string {
 	return func([]external.Change) string { return name }

@@ -26,10 +26,7 @@ var versioning = typedFeature[string]{
 		Have: func(v *string) string { return *v },
 	}},
 	want: func(_ target, s *v1alpha1.S3BucketSpec, _ func(string) bool, _ string) string {
-		if s.Versioning == "" {
-			return string(s3types.BucketVersioningStatusSuspended)
-		}
-		return s.Versioning
+		return cmp.Or(s.Versioning, string(s3types.BucketVersioningStatusSuspended))
 	},
 	get: func(ctx context.Context, t target) (string, error) {
 		out, err := t.api.GetBucketVersioning(
