@@ -14,15 +14,14 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/manifests"
 )
 
 // charts are the folders of the released charts.
 var charts = []string{"portico", "portico-config"}
 
-// manifests is the file that the chart portico renders by default, for installations without Helm.
-const manifests = "config/default/portico.yaml"
-
-// charted packs each chart as helm package does, and copies the manifests. It fails if they are not of the release's
+// charted packs each chart as helm package does, and writes install.yaml. It fails if they are not of the release's
 // version.
 func (r release) charted(context.Context) error {
 	for _, name := range charts {
@@ -30,12 +29,25 @@ func (r release) charted(context.Context) error {
 			return fmt.Errorf("chart %s: %w", name, err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(manifests)))
+	return r.installation()
+}
+
+// installation writes what kubectl kustomize renders of config/default to one file.
+func (r release) installation() error {
+	objects, err := manifests.Read(os.DirFS(r.root), manifests.Default)
 	if err != nil {
 		return err
 	}
+	text := []byte("# config/default of Portico " + r.version + "\n")
+	for _, o := range objects {
+		document, err := yaml.Marshal(o.Object)
+		if err != nil {
+			return err
+		}
+		text = slices.Concat(text, []byte("---\n"), document)
+	}
 	if !bytes.Contains(text, []byte("/portico-operator:"+r.version+"\n")) {
-		return fmt.Errorf("%s has no image of %s: make generate, and commit", manifests, r.version)
+		return fmt.Errorf("%s has no image of %s: make generate, and commit", manifests.Default, r.version)
 	}
 	return r.write("install.yaml", text)
 }
@@ -88,7 +100,7 @@ func ofVersion(file, version string) error {
 	return nil
 }
 
-// chartFiles returns the files of a chart, sorted. It follows links, and omits the files that generate the README.
+// chartFiles returns the files of a chart, sorted. It follows links.
 func chartFiles(folder string) ([]string, error) {
 	var files []string
 	var walk func(at string) error
@@ -107,7 +119,7 @@ func chartFiles(folder string) ([]string, error) {
 				if err := walk(name); err != nil {
 					return err
 				}
-			case info.Mode().Type() == fs.FileMode(0) && path.Ext(name) != ".gotmpl" && path.Ext(name) != ".go":
+			case info.Mode().Type() == fs.FileMode(0) && !omitted(entry.Name()):
 				files = append(files, name)
 			}
 		}
@@ -116,4 +128,9 @@ func chartFiles(folder string) ([]string, error) {
 	err := walk("")
 	slices.Sort(files)
 	return files, err
+}
+
+// omitted reports whether a file is in no chart: Go, kustomize, and what generates the README.
+func omitted(name string) bool {
+	return path.Ext(name) == ".go" || name == "Kustomization" || path.Ext(name) == ".gotmpl"
 }

@@ -106,9 +106,22 @@ func TestAChartIsPackedAsItsVersion(t *testing.T) {
 		}
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".gotmpl")
+		return strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".gotmpl") ||
+			strings.HasSuffix(name, "Kustomization")
 	}) {
 		t.Errorf("%v", names)
+	}
+	install, err := os.ReadFile(r.path("install.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"kind: CustomResourceDefinition\n", "kind: ValidatingAdmissionPolicy\n", "kind: ClusterRole\n",
+		"kind: Deployment\n",
+	} {
+		if !bytes.Contains(install, []byte(want)) {
+			t.Errorf("install.yaml lacks %s", want)
+		}
 	}
 	r.version = "v0.2.0"
 	if err := r.charted(t.Context()); err == nil || !strings.Contains(err.Error(), "make them 0.2.0 and v0.2.0") {

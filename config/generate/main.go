@@ -1,5 +1,5 @@
 // Command generate updates the lists of Portico's kinds in roles, IAM templates and documentation from the CRDs, and
-// writes the admission policies and the Go code that is the same for each kind.
+// writes the admission policies and the Go code that is the same for each kind, and the kustomizations.
 //
 // A list is a line with a comment that names its content, or the text between two comments:
 //
@@ -49,6 +49,9 @@ func generate(root string) error {
 		return err
 	}
 	if err := writeGuardrails(root); err != nil {
+		return err
+	}
+	if err := writeKustomizations(root); err != nil {
 		return err
 	}
 	for _, pattern := range files {

@@ -22,7 +22,7 @@ type admission struct {
 
 // objects returns the policy, and a binding with the action Deny.
 func (a admission) objects() (policy, binding yamlObject) {
-	meta := yamlObject{"name": a.name, "labels": yamlObject{"app.kubernetes.io/name": "portico"}}
+	meta := yamlObject{"name": a.name, "labels": yamlObject{nameLabel: "portico"}}
 	policy = yamlObject{
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": meta,
 		"spec": yamlObject{

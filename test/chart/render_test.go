@@ -19,32 +19,38 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/engine"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
 
 const (
 	folder       = "../../charts/portico"
 	configFolder = "../../charts/portico-config"
-	// installed is the file that kubectl and kustomize apply, instead of Helm.
-	installed = "../../config/default/portico.yaml"
+	// installed is the folder that kubectl and kustomize apply, instead of Helm.
+	installed = "../../config/default"
+	// manifests is the template of the objects that other folders of config have.
+	manifests = "templates/manifests.yaml"
 )
 
 var update = flag.Bool("update", false, "write what the charts render over what is checked in")
 
-// TestRenders compares the charts' output for several sets of values with the files in the repository: the complete
-// output of the default, and for other sets of the same chart the difference from it, including Helm's hooks.
+// TestRenders compares the charts' output for several sets of values with the files in the repository: what the default
+// adds to the other folders of config, and for other sets of the same chart the difference from the default, including
+// Helm's hooks.
 func TestRenders(t *testing.T) {
 	whole := slices.DeleteFunc(render(t, "default"), isHook)
 	for values, golden := range map[string]string{
 		"minimal": "testdata/minimal.diff", "production": "testdata/production.diff",
 		"air-gapped": "testdata/air-gapped.diff",
-		"default":    installed, "config": "testdata/config.yaml",
+		"default":    installed + "/workloads.yaml", "config": "testdata/config.yaml",
 	} {
 		t.Run(values, func(t *testing.T) {
 			got := header
 			switch {
-			case golden == installed:
-				got += "---\n" + ofHelm.ReplaceAllString(strings.Join(whole, "---\n"), "")
+			case values == "default":
+				added := slices.DeleteFunc(renderWithout(t, manifests, values), isHook)
+				got += "---\n" + ofHelm.ReplaceAllString(strings.Join(added, "---\n"), "")
 			case path.Ext(golden) == ".diff":
 				got += differences(t, whole, render(t, values))
 			default:
@@ -60,6 +66,25 @@ func TestRenders(t *testing.T) {
 				t.Errorf("%s is not what the chart renders: make generate, and look at what changed (%v)", golden, err)
 			}
 		})
+	}
+}
+
+// TestKustomizeRendersTheDefault checks that kubectl apply -k config/default installs what Helm installs by default.
+func TestKustomizeRendersTheDefault(t *testing.T) {
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := resources.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var byHelm []string
+	for _, object := range slices.DeleteFunc(render(t, "default"), isHook) {
+		byHelm = append(byHelm, ofHelm.ReplaceAllString(object, ""))
+	}
+	if diff := differences(t, byHelm, documents(t, string(text))); diff != "" {
+		t.Errorf("config/default is not what the chart renders:\n%s", diff)
 	}
 }
 
@@ -147,13 +172,19 @@ func isHook(object string) bool { return strings.Contains(object, "helm.sh/hook:
 // render returns the objects rendered for a set of values, sorted by the names of their templates.
 func render(t *testing.T, name string) []string {
 	t.Helper()
+	return renderWithout(t, "", name)
+}
+
+// renderWithout returns them without those of a template.
+func renderWithout(t *testing.T, template, name string) []string {
+	t.Helper()
 	files, err := renderWith(t, chartOf(name), values(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if path.Ext(file) != ".yaml" {
+		if path.Ext(file) != ".yaml" || template != "" && strings.HasSuffix(file, template) {
 			continue
 		}
 		all = append(all, documents(t, files[file])...)

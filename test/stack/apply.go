@@ -1,11 +1,8 @@
 package stack
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -19,12 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+
+	"github.com/portico-platform/portico/config/manifests"
 )
 
 const fieldManager = "portico-stack"
@@ -95,34 +93,14 @@ func ReadObjects(fsys fs.FS, paths ...string) ([]*unstructured.Unstructured, err
 			}
 		}
 		for _, file := range files {
-			more, err := readFile(fsys, file)
+			more, err := manifests.ReadFile(fsys, file)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
+				return nil, err
 			}
 			objects = append(objects, more...)
 		}
 	}
 	return objects, nil
-}
-
-func readFile(fsys fs.FS, file string) ([]*unstructured.Unstructured, error) {
-	data, err := fs.ReadFile(fsys, file)
-	if err != nil {
-		return nil, err
-	}
-	var objects []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
-	for {
-		o := &unstructured.Unstructured{}
-		if err := decoder.Decode(&o.Object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if len(o.Object) > 0 {
-			objects = append(objects, o)
-		}
-	}
 }
 
 type applier struct {

@@ -18,12 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/portico-platform/portico/config/manifests"
 	"github.com/portico-platform/portico/test/stack/pods"
 	"github.com/portico-platform/portico/test/stack/process"
 )
-
-// manifests, under Root, is the file for an installation without Helm.
-const manifests = "config/default/portico.yaml"
 
 // answerTimeout is how long a Deployment may take until one of its Pods is ready.
 const answerTimeout = 2 * time.Minute
@@ -59,7 +57,7 @@ func (s *Stack) DatabaseCAFile() string { return filepath.Join(s.Dir, "databases
 // platform returns the objects of every installation, with this stack's settings, as an overlay of kustomize would
 // produce them.
 func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
-	all, err := ReadObjects(s.root(), manifests)
+	all, err := manifests.Read(s.root(), manifests.Default)
 	if err != nil {
 		return nil, err
 	}
