@@ -73,7 +73,7 @@ func TestWhatAKindLacksIsNamed(t *testing.T) {
 		{"docs/kinds/snstopic.md", "## Calls to AWS", "## Calls to AWS"},
 		{"test/awsproxy/services.go", "\t\"sns\": {", "test/awsproxy/services.go"},
 		{"test/integration/topic_test.go", `kind: "SNSTopic"`, "test/integration"},
-		{"portal/pages/testdata/form-snstopic.html", "", "go test ./portal/pages -update"},
+		{"portal/pages/testdata/form-snstopic.golden", "", "go test ./portal/pages -update"},
 		{"config/crd/bases/portico.dev_webapps.yaml", "- SNSTopic\n", "a WebApp cannot bind it"},
 		{"docs/install.md", "snstopics,", "docs/install.md"},
 		{"config/rbac/operator.yaml", "snstopics,", "operator's role"},

@@ -198,7 +198,7 @@ func (p *places) request() {
 	if _, ofAWS := crd.Spec(p.kind).Properties["providerRef"]; ofAWS {
 		p.read("docs/iam/" + p.file + ".json")
 	}
-	if _, err := fs.ReadFile(p.files, "portal/pages/testdata/form-"+p.file+".html"); err != nil {
+	if _, err := fs.ReadFile(p.files, "portal/pages/testdata/form-"+p.file+".golden"); err != nil {
 		p.add("there is no golden page of its form: go test ./portal/pages -update")
 	}
 	kinds := removal.FindStringSubmatch(p.read("docs/install.md"))

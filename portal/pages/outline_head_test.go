@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+var spaces = regexp.MustCompile(`\s+`)
+
+// Elements that an outline writes without their names.
+var unnamed = []atom.Atom{
+	atom.Div, atom.Span, atom.P, atom.B, atom.Small, atom.Code, atom.Time, atom.Em, atom.Strong, atom.Dl, atom.Dd, atom.Td,
+	atom.Th, atom.Tbody, atom.Thead, atom.Ul, atom.Ol, atom.Html, atom.Head, atom.Body, atom.Wbr, atom.Label, atom.Legend,
+}
+
+// Elements that a browser shows side by side.
+var inlines = []atom.Atom{
+	atom.A, atom.B, atom.Span, atom.Small, atom.Code, atom.Time, atom.Em, atom.Strong, atom.Button, atom.Wbr, atom.Svg,
+	atom.Progress, atom.Label, atom.Kbd, atom.Mark, atom.Abbr,
+}
+
+// Classes that carry a meaning: a state, or for whom the element is.
+var meaning = []string{"bad", "good", "busy", "idle", "warn", "danger", "err", "hush", "onlyjs", "nojs", "masked"}
+
+// Attributes that are the same on all elements of a sort, or whose meaning an outline shows in another way.
+var omitted = []string{
+	"class", "role=table", "role=row", "role=rowgroup", "role=cell", "role=columnheader", "scope=col", "scope=row",
+	"data-label", "datetime", "autocomplete=off", "autocapitalize=off", "spellcheck=false", "placeholder=",
+	"type=submit", "type=text",
+}
+
+// redraws is what buttons of a form have that change its fields.
+const redraws = "hx-post= hx-target=#ask hx-select=#ask hx-swap=outerMorph hx-select-oob=#preview:outerMorph " +
+	"hx-validate=false"
+
+// head returns an element without what it contains: its name, id, classes with a meaning and attributes.
+func (o outliner) head(n *html.Node) string {
+	if n.Type != html.ElementNode {
+		return ""
+	}
+	var words []string
+	if !slices.Contains(unnamed, n.DataAtom) {
+		words = append(words, n.Data)
+	}
+	for class := range strings.FieldsSeq(attribute(n, "class")) {
+		if slices.Contains(meaning, class) {
+			words = append(words, "."+class)
+		}
+	}
+	for _, a := range n.Attr {
+		if word := o.word(n, a); word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Replace(strings.Join(words, " "), redraws, "(redraws)", 1)
+}
+
+// word returns what an outline writes of an attribute.
+func (o outliner) word(n *html.Node, a html.Attribute) string {
+	value := a.Val
+	if value == "" || strings.ContainsAny(value, " \n\"[]") {
+		value = strconv.Quote(value)
+	}
+	switch {
+	case slices.Contains(omitted, a.Key), slices.Contains(omitted, a.Key+"="+a.Val),
+		n.DataAtom == atom.Time && a.Key == "title", a.Key == "value" && a.Val == "",
+		a.Key == "aria-describedby" && a.Val == attribute(n, "id")+"-hint",
+		a.Key == "id" && o.labels[a.Val] != nil && isControl(n):
+		return ""
+	case a.Key == "id":
+		return "#" + a.Val
+	case a.Key == "data-age":
+		return "@" + a.Val
+	case a.Key == "aria-hidden" && a.Val == "true":
+		return "~"
+	case a.Key == "aria-label":
+		return strconv.Quote(a.Val)
+	case a.Key == "href" || a.Key == "action" || a.Key == "method" || a.Key == "name":
+		return value
+	case a.Key == "value":
+		return "= " + value
+	case a.Val == "" && !strings.HasPrefix(a.Key, "hx-"):
+		return a.Key
+	case a.Val == "":
+		return a.Key + "="
+	}
+	return strings.TrimPrefix(a.Key, "aria-") + "=" + value
+}
+
+// isInline reports whether a browser shows the node beside its neighbours.
+func isInline(n *html.Node) bool {
+	return n.Type == html.TextNode || slices.Contains(inlines, n.DataAtom) && !hasBlocks(n)
+}
+
+// hasBlocks reports whether an element contains one that has lines of its own.
+func hasBlocks(n *html.Node) bool {
+	for c := range n.Descendants() {
+		if c.Type == html.ElementNode && c.Namespace == "" && !slices.Contains(inlines, c.DataAtom) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasText reports whether one of the nodes is a text.
+func hasText(nodes iter.Seq[*html.Node]) bool {
+	for n := range nodes {
+		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// hasBreaks reports whether an element contains what is never on one line: two pairs of a term and its description, or
+// a preformatted text.
+func hasBreaks(n *html.Node) bool {
+	terms := 0
+	for c := range n.Descendants() {
+		switch {
+		case c.DataAtom == atom.Dt:
+			terms++
+		case c.DataAtom == atom.Pre:
+			return true
+		}
+	}
+	return terms > 1
+}
+
+// quoted returns the lines of a preformatted text.
+func quoted(text, indent string) (all []string) {
+	for line := range strings.Lines(text) {
+		all = append(all, indent+"| "+strings.TrimSuffix(line, "\n"))
+	}
+	return all
+}
