@@ -123,10 +123,10 @@ func hasText(nodes iter.Seq[*html.Node]) bool {
 func hasBreaks(n *html.Node) bool {
 	terms := 0
 	for c := range n.Descendants() {
-		switch {
-		case c.DataAtom == atom.Dt:
+		switch c.Data {
+		case "dt":
 			terms++
-		case c.DataAtom == atom.Pre:
+		case "pre":
 			return true
 		}
 	}
