@@ -15,13 +15,14 @@ var spaces = regexp.MustCompile(`\s+`)
 
 // Elements that an outline writes without their names.
 var unnamed = []atom.Atom{
-	atom.Div, atom.Span, atom.P, atom.B, atom.Small, atom.Code, atom.Time, atom.Em, atom.Strong, atom.Dl, atom.Dd, atom.Td,
-	atom.Th, atom.Tbody, atom.Thead, atom.Ul, atom.Ol, atom.Html, atom.Head, atom.Body, atom.Wbr, atom.Label, atom.Legend,
+	atom.Html, atom.Head, atom.Body, atom.Div, atom.P, atom.Ul, atom.Ol, atom.Dl, atom.Dd, atom.Thead, atom.Tbody,
+	atom.Th, atom.Td, atom.Label, atom.Legend, atom.Span, atom.B, atom.Small, atom.Code, atom.Time, atom.Em,
+	atom.Strong,
 }
 
 // Elements that a browser shows side by side.
 var inlines = []atom.Atom{
-	atom.A, atom.B, atom.Span, atom.Small, atom.Code, atom.Time, atom.Em, atom.Strong, atom.Button, atom.Wbr, atom.Svg,
+	atom.A, atom.B, atom.Span, atom.Small, atom.Code, atom.Time, atom.Em, atom.Strong, atom.Button, atom.Svg,
 	atom.Progress, atom.Label, atom.Kbd, atom.Mark, atom.Abbr,
 }
 
