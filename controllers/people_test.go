@@ -63,9 +63,14 @@ func TestWhatHasAPassword(t *testing.T) {
 	b, found, known, err := find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{
 		Namespace: "payments", Name: "db",
 	})
-	if err != nil || !found || !known || b.Secret != "db-rdsinstance-binding" || b.UID != "u" || b.Binding == nil ||
-		b.Elsewhere != "RDS keeps the password itself, in AWS Secrets Manager: arn:aws:x" {
-		t.Errorf("%+v %v %v %v", b, found, known, err)
+	if err != nil || !found || !known {
+		t.Fatalf("found = %v, known = %v, %v; want both", found, known, err)
+	}
+	if b.Secret != "db-rdsinstance-binding" || b.UID != "u" || b.Binding == nil {
+		t.Errorf("Secret = %q, UID = %q, Binding = %v; want db-rdsinstance-binding, u, one", b.Secret, b.UID, b.Binding)
+	}
+	if want := "RDS keeps the password itself, in AWS Secrets Manager: arn:aws:x"; b.Elsewhere != want {
+		t.Errorf("Elsewhere = %q, want %q", b.Elsewhere, want)
 	}
 	b.Tell("oidc:jane", "")
 	if got := <-told.Events; got != "Normal PasswordShown oidc:jane was shown the master password" {
@@ -74,16 +79,24 @@ func TestWhatHasAPassword(t *testing.T) {
 	if actionOf("oidc:jane") == actionOf("oidc:jo") {
 		t.Error("two people are told as one")
 	}
-	if b, found, known, err := find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{
+	b, found, known, err = find(t.Context(), v1alpha1.KindRDSInstance, types.NamespacedName{
 		Namespace: "payments", Name: "none",
-	}); err != nil || found || !known || b.Secret != "none-rdsinstance-binding" {
-		t.Errorf("of what is not there: %+v %v %v %v", b, found, known, err)
+	})
+	if err != nil || found || !known {
+		t.Errorf("of what is not there: found = %v, known = %v, %v; want only known", found, known, err)
 	}
-	if b, found, _, err := find(t.Context(), v1alpha1.KindDatabaseUser, types.NamespacedName{
+	if b.Secret != "none-rdsinstance-binding" {
+		t.Errorf("of what is not there: Secret = %q, want none-rdsinstance-binding", b.Secret)
+	}
+	b, found, _, err = find(t.Context(), v1alpha1.KindDatabaseUser, types.NamespacedName{
 		Namespace: "payments", Name: "shop",
-	}); err != nil || !found || b.UID != "v" || b.Binding == nil ||
-		b.Secret != "shop-databaseuser-binding" || !strings.Contains(b.Elsewhere, "IAM") {
-		t.Errorf("of a database's user: %+v %v %v", b, found, err)
+	})
+	if err != nil || !found || !strings.Contains(b.Elsewhere, "IAM") {
+		t.Errorf("of a database's user: found = %v, Elsewhere = %q, %v; want IAM", found, b.Elsewhere, err)
+	}
+	if b.Secret != "shop-databaseuser-binding" || b.UID != "v" || b.Binding == nil {
+		t.Errorf("of a database's user: Secret = %q, UID = %q, Binding = %v; want shop-databaseuser-binding, v, one",
+			b.Secret, b.UID, b.Binding)
 	}
 	if _, _, known, _ := find(t.Context(), v1alpha1.KindWebApp, types.NamespacedName{}); known {
 		t.Error("a web app has connection details")

@@ -209,9 +209,13 @@ func TestEveryBindableKindIsDecidedOn(t *testing.T) {
 	}
 	for kind, rows := range table {
 		for level, row := range rows {
-			if row.words == "" || len(row.resource) == 0 || !slices.IsSorted(row.resource) ||
-				!slices.IsSorted(row.content) || !slices.IsSorted(row.key) {
-				t.Errorf("%s %s: %+v", kind, level, row)
+			if row.words == "" || len(row.resource) == 0 {
+				t.Errorf("%s %s: words %q, actions %q: want both", kind, level, row.words, row.resource)
+			}
+			for _, actions := range [][]string{row.resource, row.content, row.key} {
+				if !slices.IsSorted(actions) {
+					t.Errorf("%s %s: actions %q, want them sorted", kind, level, actions)
+				}
 			}
 		}
 	}

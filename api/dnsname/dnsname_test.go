@@ -152,9 +152,15 @@ func FuzzParse(f *testing.F) {
 		if err != nil || again != n {
 			t.Fatalf("%q is %q, and that is %v, %v", text, n, again, err)
 		}
-		if s := n.String(); len(s) > longestCertificate || s != strings.ToLower(s) ||
-			strings.ContainsAny(s, " /:@_\\\x00") || Canonical(s+".") != s {
-			t.Fatalf("%q is %q", text, s)
+		switch s := n.String(); {
+		case len(s) > longestCertificate:
+			t.Fatalf("%q: %d characters, want at most %d", text, len(s), longestCertificate)
+		case s != strings.ToLower(s):
+			t.Fatalf("%q: String() = %q, want lower case", text, s)
+		case strings.ContainsAny(s, " /:@_\\\x00"):
+			t.Fatalf("%q: String() = %q, want the characters of a name", text, s)
+		case Canonical(s+".") != s:
+			t.Fatalf("%q: Canonical of %q with a dot = %q, want the name", text, s, Canonical(s+"."))
 		}
 		for _, r := range n.Base() {
 			if r > 127 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/portico-platform/portico/controllers/operatorapi"
@@ -32,9 +33,15 @@ func TestDefaultsAreFitForProduction(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := f.controllers
-	if !f.leaderElect || c.Namespace != "portico-system" || c.TokenFile != "/token" || c.Engine.Workers < 10 ||
-		c.Engine.Resync != time.Hour || c.Engine.Timeout != 2*time.Minute || c.ProviderResync != 5*time.Minute {
-		t.Errorf("got %+v", f)
+	if c.Engine.Workers < 10 {
+		t.Errorf("Engine.Workers = %v, want at least 10", c.Engine.Workers)
+	}
+	if diff := cmp.Diff(
+		[]any{true, "portico-system", "/token", time.Hour, 2 * time.Minute, 5 * time.Minute},
+		[]any{f.leaderElect, c.Namespace, c.TokenFile, c.Engine.Resync, c.Engine.Timeout, c.ProviderResync},
+	); diff != "" {
+		t.Errorf("leaderElect, Namespace, TokenFile, Engine.Resync, Engine.Timeout, ProviderResync (-want +got):\n%s",
+			diff)
 	}
 }
 

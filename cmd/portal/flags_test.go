@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/portico-platform/portico/portal/auth"
 )
@@ -42,19 +42,30 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.listen != "127.0.0.1:8080" || f.metrics != "" || f.auth.ClientSecret != "s3cret" || f.auth.Prefix != "oidc:" ||
-		f.auth.UsernameClaim != "sub" ||
-		!slices.Equal(f.auth.Audiences, []string{"a", "b"}) ||
-		f.impersonator != (types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}) {
-		t.Errorf("%+v", f)
+	got := []string{f.listen, f.metrics, f.auth.ClientSecret, f.auth.Prefix, f.auth.UsernameClaim}
+	if diff := cmp.Diff([]string{"127.0.0.1:8080", "", "s3cret", "oidc:", "sub"}, got); diff != "" {
+		t.Errorf("listen, metrics, ClientSecret, Prefix, UsernameClaim (-want +got):\n%s", diff)
+	}
+	if want := []string{"a", "b"}; !slices.Equal(f.auth.Audiences, want) {
+		t.Errorf("Audiences = %q, want %q", f.auth.Audiences, want)
+	}
+	if got := f.impersonator.String(); got != "portico-system/portico-impersonator" {
+		t.Errorf("impersonator = %s, want portico-system/portico-impersonator", got)
 	}
 }
 
 func TestAPodAnswersAtItsAddress(t *testing.T) {
 	f, err := parse(good(t), func(name string) string { return map[string]string{"POD_IP": "10.0.0.7"}[name] },
 		&bytes.Buffer{})
-	if err != nil || f.listen != "10.0.0.7:8080" || f.metrics != "10.0.0.7:8081" || f.metricsOff() {
-		t.Errorf("%+v, %v", f, err)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case f.listen != "10.0.0.7:8080":
+		t.Errorf("listen = %q, want 10.0.0.7:8080", f.listen)
+	case f.metrics != "10.0.0.7:8081":
+		t.Errorf("metrics = %q, want 10.0.0.7:8081", f.metrics)
+	case f.metricsOff():
+		t.Error("metricsOff() = true, want false")
 	}
 }
 

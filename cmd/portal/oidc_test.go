@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
@@ -30,11 +33,15 @@ func TestFlagsOfTheProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(f.auth.Scopes, []string{"openid", "email"}) || f.auth.GroupsClaim != "realm_access.roles" ||
-		!f.auth.GroupsOptional ||
-		f.auth.AuthMethod != "client_secret_post" || f.auth.ConfirmPrompt != "select_account" ||
-		f.oidc.groupNames["oidc:0760b6cf-170e"] != "Payments" || len(f.oidc.groupNames) != 2 {
-		t.Errorf("%+v, %+v", f.auth, f.oidc)
+	got := []string{f.auth.GroupsClaim, f.auth.AuthMethod, f.auth.ConfirmPrompt}
+	if diff := cmp.Diff([]string{"realm_access.roles", "client_secret_post", "select_account"}, got); diff != "" {
+		t.Errorf("GroupsClaim, AuthMethod, ConfirmPrompt (-want +got):\n%s", diff)
+	}
+	if want := []string{"openid", "email"}; !slices.Equal(f.auth.Scopes, want) || !f.auth.GroupsOptional {
+		t.Errorf("Scopes = %q, want %q; GroupsOptional = %v, want true", f.auth.Scopes, want, f.auth.GroupsOptional)
+	}
+	if n := len(f.oidc.groupNames); n != 2 || f.oidc.groupNames["oidc:0760b6cf-170e"] != "Payments" {
+		t.Errorf("groupNames = %v, want two, with Payments", f.oidc.groupNames)
 	}
 	for want, more := range map[string][]string{
 		"openid must be among them":                {"--oidc-scopes", "email"},
@@ -86,9 +93,11 @@ func TestCheckOIDC(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = f.lookAtProvider(t.Context(), strings.NewReader(c.in), &out)
-		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) ||
-			!strings.Contains(out.String(), c.says) {
-			t.Errorf("%v: %v\n%s", c.more, err, &out)
+		if (err == nil) != (c.err == "") || !strings.Contains(fmt.Sprint(err), c.err) {
+			t.Errorf("%v: error = %v, want %q", c.more, err, c.err)
+		}
+		if !strings.Contains(out.String(), c.says) {
+			t.Errorf("%v: output %q, want %q in it", c.more, &out, c.says)
 		}
 		if said := out.String(); strings.Contains(said, "s3cret") || strings.Contains(said, token) {
 			t.Errorf("%v: a secret is told:\n%s", c.more, said)

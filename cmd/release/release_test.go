@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -203,9 +204,14 @@ func checkImage(t *testing.T, img v1.Image, on platform) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := cfg.Config; cfg.Architecture != on.arch || c.User != "65532:65532" ||
-		!slices.Equal(c.Entrypoint, []string{"/operator"}) || len(c.Cmd)+len(c.Env) > 0 {
-		t.Errorf("%s, %+v", cfg.Architecture, c)
+	if c := cfg.Config; cfg.Architecture != on.arch || c.User != "65532:65532" {
+		t.Errorf("Architecture = %q, want %q; User = %q, want 65532:65532", cfg.Architecture, on.arch, c.User)
+	}
+	if diff := cmp.Diff([]string{"/operator"}, slices.Concat(cfg.Config.Entrypoint, cfg.Config.Cmd)); diff != "" {
+		t.Errorf("command (-want +got):\n%s", diff)
+	}
+	if env := cfg.Config.Env; len(env) > 0 {
+		t.Errorf("Env = %q, want none", env)
 	}
 	layers, err := img.Layers()
 	if err != nil || len(layers) != 1 {
@@ -217,8 +223,12 @@ func checkImage(t *testing.T, img v1.Image, on platform) {
 	}
 	w := tar.NewReader(content)
 	file, err := w.Next()
-	if err != nil || file.Name != "operator" || file.FileInfo().Mode() != 0o555 || file.Uid != 0 {
-		t.Errorf("%+v, %v", file, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.Name != "operator" || file.FileInfo().Mode() != 0o555 || file.Uid != 0 {
+		t.Errorf("file = %s %s of user %d, want operator -r-xr-xr-x of user 0", file.Name, file.FileInfo().Mode(),
+			file.Uid)
 	}
 	if text, err := io.ReadAll(w); err != nil || string(text) != "for "+on.arch {
 		t.Errorf("%q, %v", text, err)
@@ -386,8 +396,14 @@ func TestWhatCannotBeReleasedIsSaid(t *testing.T) {
 		}
 	}
 	clean, err := newSource(ctx, root, "v0.1.0")
-	if err != nil || clean.fit() != nil || len(clean.commit) != 40 || clean.date.IsZero() {
-		t.Errorf("%+v, %v, %v", clean, err, clean.fit())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := clean.fit(); err != nil {
+		t.Errorf("fit() = %v, want nil", err)
+	}
+	if len(clean.commit) != 40 || clean.date.IsZero() {
+		t.Errorf("commit = %q of %s, want 40 digits and a date", clean.commit, clean.date)
 	}
 	nameless, err := newSource(ctx, root, "")
 	if err != nil || nameless.fit() == nil {

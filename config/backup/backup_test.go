@@ -127,9 +127,14 @@ func TestABackupIsReadAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.ClusterID != "c" || len(got.Objects) != 2 || got.Objects[0].GetKind() != "Namespace" ||
-		!same(bucket, got.Objects[1]) || !slices.Equal(got.Secrets, []string{"team/p"}) {
-		t.Errorf("read %+v", got)
+	if got.ClusterID != "c" || !slices.Equal(got.Secrets, []string{"team/p"}) {
+		t.Errorf("ClusterID = %q, want c; Secrets = %q, want team/p", got.ClusterID, got.Secrets)
+	}
+	if len(got.Objects) != 2 {
+		t.Fatalf("%d objects, want 2: %+v", len(got.Objects), got.Objects)
+	}
+	if got.Objects[0].GetKind() != "Namespace" || !same(bucket, got.Objects[1]) {
+		t.Errorf("Objects = %+v, want a Namespace and the bucket", got.Objects)
 	}
 }
 

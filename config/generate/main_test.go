@@ -74,8 +74,11 @@ func TestListsAreRewritten(t *testing.T) {
 				}
 			}
 			got, err := os.ReadFile(path)
-			if err != nil || !strings.Contains(string(got), c.want) || c.wrong != "" && string(got) != c.text {
-				t.Errorf("%s, %v", got, err)
+			if err != nil || !strings.Contains(string(got), c.want) {
+				t.Errorf("file = %q, %v, want %q in it", got, err, c.want)
+			}
+			if c.wrong != "" && string(got) != c.text {
+				t.Errorf("file = %q, want it unchanged: %q", got, c.text)
 			}
 			if strings.Count(string(got), "# kinds:")+strings.Count(string(got), "/generated") != 1 {
 				t.Errorf("the mark is not there once: %s", got)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/access"
@@ -34,9 +35,16 @@ func TestAServiceAccountGetsItsRights(t *testing.T) {
 	}
 	d.wrote()
 	a, s := d.association, d.obj.Status
-	if *a.Policy != s.Policy || !strings.Contains(s.Policy, "sqs:SendMessage") || !*a.DisableSessionTags ||
-		*a.RoleArn != s.RoleARN || s.AssociationARN != *a.AssociationArn || s.ClusterName != "main" {
-		t.Errorf("association %+v, status %+v", a, s)
+	got := v1alpha1.AccessBindingStatus{
+		Policy: s.Policy, RoleARN: s.RoleARN, AssociationARN: s.AssociationARN, ClusterName: s.ClusterName,
+	}
+	if diff := cmp.Diff(v1alpha1.AccessBindingStatus{
+		Policy: *a.Policy, RoleARN: *a.RoleArn, AssociationARN: *a.AssociationArn, ClusterName: "main",
+	}, got); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(s.Policy, "sqs:SendMessage") || !*a.DisableSessionTags {
+		t.Errorf("policy %s, DisableSessionTags = %v; want sqs:SendMessage and true", s.Policy, *a.DisableSessionTags)
 	}
 	if *d.role.PermissionsBoundary.PermissionsBoundaryArn != d.identity.BoundaryARN ||
 		*d.role.Path != "/portico/pay/" || len(*d.role.RoleName) > longestRoleName {
@@ -101,9 +109,11 @@ func TestWhatIsSomebodyElsesIsNotTouched(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		d.wrote()
-		if err := d.finalize(); err != nil || name != "a role" && d.association == nil ||
-			name == "a role" && d.role == nil {
+		if err := d.finalize(); err != nil {
 			t.Errorf("%s: deleted, %v", name, err)
+		}
+		if name == "a role" && d.role == nil || name != "a role" && d.association == nil {
+			t.Errorf("%s was deleted", name)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,21 @@ func newTargetDesk(t *testing.T) *desk {
 	return d
 }
 
+// left returns the roles and associations that exist in both accounts.
+func (d *desk) left() string {
+	var all []string
+	if d.role != nil {
+		all = append(all, "the role")
+	}
+	if d.cluster.role != nil {
+		all = append(all, "the role of the cluster")
+	}
+	if d.cluster.association != nil {
+		all = append(all, "the association")
+	}
+	return strings.Join(all, ", ")
+}
+
 func (d *desk) openCluster(_ context.Context, obj *v1alpha1.AccessBinding) (*Account, error) {
 	if obj.Status.ClusterAccount.Provider != "platform" {
 		return nil, errors.New("another provider is asked for")
@@ -71,9 +87,13 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 	}
 	s, a := d.obj.Status, d.cluster.association
 	at := s.ClusterAccount
-	if at == nil || at.AccountID != clusterAccount || at.Region != "eu-north-1" || at.Provider != "platform" ||
-		at.RoleARN != *d.cluster.role.Arn || s.RoleARN != *d.role.Arn || s.ClusterName != "main" {
-		t.Errorf("status %+v, of the cluster %+v", s, at)
+	if at == nil {
+		t.Fatal("ClusterAccount = nil")
+	}
+	got := []string{at.AccountID, at.Region, at.Provider, at.RoleARN, s.RoleARN, s.ClusterName}
+	want := []string{clusterAccount, "eu-north-1", "platform", *d.cluster.role.Arn, *d.role.Arn, "main"}
+	if !slices.Equal(got, want) {
+		t.Errorf("AccountID, Region, Provider, RoleARN of the cluster, RoleARN, ClusterName = %q, want %q", got, want)
 	}
 	if *a.RoleArn != at.RoleARN || aws.ToString(a.TargetRoleArn) != s.RoleARN || *a.Policy != s.Policy {
 		t.Errorf("association %+v", a)
@@ -105,8 +125,11 @@ func TestTheClusterIsInAnotherAccount(t *testing.T) {
 		t.Errorf("a change wrote %s: %+v", got, d.cluster.association)
 	}
 	d.wrote()
-	if err := d.finalize(); err != nil || d.role != nil || d.cluster.role != nil || d.cluster.association != nil {
-		t.Errorf("%v, left %v %v %v", err, d.role, d.cluster.role, d.cluster.association)
+	if err := d.finalize(); err != nil {
+		t.Error(err)
+	}
+	if left := d.left(); left != "" {
+		t.Errorf("left %s, want nothing", left)
 	}
 }
 
@@ -127,8 +150,11 @@ func TestLostAnswersOfTwoAccounts(t *testing.T) {
 		if err := d.finalize(); (err != nil) != strings.HasPrefix(call, "Delete") {
 			t.Errorf("%s: %v at the end", call, err)
 		}
-		if err := d.finalize(); err != nil || d.role != nil || d.cluster.role != nil || d.cluster.association != nil {
-			t.Errorf("%s: %v, left %v %v %v", call, err, d.role, d.cluster.role, d.cluster.association)
+		if err := d.finalize(); err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+		if left := d.left(); left != "" {
+			t.Errorf("%s: left %s, want nothing", call, left)
 		}
 	}
 }
@@ -243,9 +269,11 @@ func TestTheClustersAccountGivesNoRightsAnyMore(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
 	d.cluster.identity = nil
-	if got := reasonOf(d.settle()); got != "InvalidProvider" || d.cluster.association != nil || d.cluster.role != nil ||
-		d.role != nil || d.obj.Status.AccountID != "" {
-		t.Errorf("%s: left %v %v %v, status %+v", got, d.cluster.association, d.cluster.role, d.role, d.obj.Status)
+	if got := reasonOf(d.settle()); got != "InvalidProvider" || d.obj.Status.AccountID != "" {
+		t.Errorf("reason %s, status %+v; want InvalidProvider and no account", got, d.obj.Status)
+	}
+	if left := d.left(); left != "" {
+		t.Errorf("made %s, want nothing", left)
 	}
 	d.identity = nil
 	if got := reasonOf(d.pass()); got != "NoWorkloadIdentity" || d.obj.Status.ClusterAccount != nil ||

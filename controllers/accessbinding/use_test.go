@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
@@ -29,9 +31,15 @@ func TestTheStatusSaysWhenTheRoleWasLastUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := d.obj.Status.RoleUse
-		if u == nil || !u.ReadTime.Time.Equal(read) || u.LastUsedRegion != region ||
-			(u.LastUsedTime == nil) != used.IsZero() || u.LastUsedTime != nil && !u.LastUsedTime.Time.Equal(used) {
-			t.Errorf("%s: %+v", when, u)
+		if u == nil {
+			t.Fatalf("%s: RoleUse = nil", when)
+		}
+		want := v1alpha1.RoleUse{ReadTime: metav1.NewTime(read), LastUsedRegion: region}
+		if !used.IsZero() {
+			want.LastUsedTime = new(metav1.NewTime(used))
+		}
+		if diff := cmp.Diff(want, *u); diff != "" {
+			t.Errorf("%s: RoleUse (-want +got):\n%s", when, diff)
 		}
 	}
 	made := d.obj.Status.RoleUse.ReadTime.Time

@@ -33,8 +33,9 @@ func TestAClosedAccountTakesRightsAway(t *testing.T) {
 			}
 		}
 		d.wrote("DeletePodIdentityAssociation", "DeleteRolePolicy", "DeleteRole")
-		if s := d.obj.Status; s.AccountID != "" || s.Policy != "" || s.RoleARN != "" || s.AssociationARN != "" {
-			t.Errorf("%s: the status says %+v", reason, s)
+		s := d.obj.Status
+		if left := s.AccountID + s.Policy + s.RoleARN + s.AssociationARN; left != "" {
+			t.Errorf("%s: status %+v, want no account, policy, role or association", reason, s)
 		}
 		d.closed = ""
 		if err := d.settle(); err != nil || d.association == nil {
@@ -138,9 +139,12 @@ func TestANamespaceHasAShare(t *testing.T) {
 		d.obj.CreationTimestamp = metav1.Time{Time: time.Unix(1000, 0)}
 		d.others, d.identity.MaxPerNamespace = row.others, row.most
 		err := d.settle()
-		if refused := reasonOf(err) == v1alpha1.ReasonQuotaExceeded; refused != row.refused ||
-			refused && (len(d.writes) > 0 || !strings.Contains(err.Error(), "maxPerNamespace")) {
-			t.Errorf("%s: %v, wrote %v", name, err, d.writes)
+		refused := reasonOf(err) == v1alpha1.ReasonQuotaExceeded
+		if refused != row.refused {
+			t.Errorf("%s: error = %v, want it refused: %v", name, err, row.refused)
+		}
+		if refused && (len(d.writes) > 0 || !strings.Contains(err.Error(), "maxPerNamespace")) {
+			t.Errorf("%s: wrote %v, error = %v; want no write, and maxPerNamespace", name, d.writes, err)
 		}
 	}
 	d := newDesk(t)

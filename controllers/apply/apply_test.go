@@ -176,9 +176,13 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 					return nil
 				}
 				err := b.apply()
-				if wait, ok := engine.AsWait(err); err == nil || ok != (row.reason != "") ||
-					ok && (wait.Reason != row.reason || !wait.Stalled) {
-					t.Errorf("update %v: outcome %v", update, err)
+				wait, ok := engine.AsWait(err)
+				if err == nil || ok != (row.reason != "") {
+					t.Fatalf("update %v: error = %v, want a pause: %v", update, err, row.reason != "")
+				}
+				if ok && (wait.Reason != row.reason || !wait.Stalled) {
+					t.Errorf("update %v: reason = %s, stalled %v, want %s, stalled", update, wait.Reason, wait.Stalled,
+						row.reason)
 				}
 				if !errors.Is(err, row.err) {
 					t.Errorf("update %v: the cluster's own words are lost in %v", update, err)

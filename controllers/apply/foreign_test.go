@@ -35,9 +35,11 @@ func TestACreationThatSomebodyElseWins(t *testing.T) {
 			}
 			b.is(b.apply(), v1alpha1.ReasonMadeAtTheSameTime)
 			is := b.read()
-			if len(is.OwnerReferences) > 0 || is.Labels[apply.Label] != "" ||
-				is.Annotations[apply.AnnotationApplied] != "" || is.UID != theirs.UID {
-				t.Errorf("it was touched: %+v", is.ObjectMeta)
+			if len(is.OwnerReferences) > 0 || is.UID != theirs.UID {
+				t.Errorf("OwnerReferences = %v, UID = %s; want none, %s", is.OwnerReferences, is.UID, theirs.UID)
+			}
+			if mark := is.Labels[apply.Label] + is.Annotations[apply.AnnotationApplied]; mark != "" {
+				t.Errorf("it was marked as ours: %s", mark)
 			}
 			if a := theirs.AutomountServiceAccountToken; a != nil && (is.AutomountServiceAccountToken == nil ||
 				*is.AutomountServiceAccountToken != *a) {
@@ -121,9 +123,12 @@ func TestWhatExcludesOursIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	is := b.service()
-	if len(is.Spec.Ports) != 1 || is.Spec.Ports[0].Port != 80 ||
-		is.Spec.SessionAffinity != corev1.ServiceAffinityClientIP || is.Labels["team"] != "payments" {
-		t.Errorf("the Service is %+v %v", is.Spec, is.Labels)
+	if ports := is.Spec.Ports; len(ports) != 1 || ports[0].Port != 80 {
+		t.Errorf("Ports = %+v, want 80", ports)
+	}
+	if is.Spec.SessionAffinity != corev1.ServiceAffinityClientIP || is.Labels["team"] != "payments" {
+		t.Errorf("SessionAffinity = %s, label team = %q; want what they set: ClientIP, payments",
+			is.Spec.SessionAffinity, is.Labels["team"])
 	}
 	if told := b.pass.Strings(); len(told) != 1 ||
 		!strings.HasPrefix(told[0], "Repaired: the Service shop: spec.ports") {

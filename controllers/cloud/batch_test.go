@@ -50,8 +50,11 @@ func TestReadsThatComeTogetherShareACall(t *testing.T) {
 		for _, key := range []string{"a", "b", "b", "lost"} {
 			go func() {
 				found, ok, err := b.Get(engine.WithRoutine(t.Context(), key != "b"), key)
-				if err != nil || ok != (key != "lost") || (ok && found != "value of "+key) {
-					t.Errorf("%s: %q, %v, %v", key, found, ok, err)
+				if err != nil || ok != (key != "lost") {
+					t.Errorf("Get(%s) = %v, %v, want it found: %v", key, ok, err, key != "lost")
+				}
+				if ok && found != "value of "+key {
+					t.Errorf("Get(%s) = %q, want value of %s", key, found, key)
 				}
 			}()
 		}

@@ -58,9 +58,14 @@ func TestExplain(t *testing.T) {
 	} {
 		err := Explain(failed(c.code, c.message))
 		wait, ok := engine.AsWait(err)
-		if !ok || wait.Reason != c.reason || wait.Stalled != (c.reason != "IdentityNotVerified") ||
-			!strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.code, err)
+		if !ok {
+			t.Fatalf("%s: error = %v, want a pause", c.code, err)
+		}
+		if stalled := c.reason != "IdentityNotVerified"; wait.Reason != c.reason || wait.Stalled != stalled {
+			t.Errorf("%s: reason = %s, stalled %v, want %s, %v", c.code, wait.Reason, wait.Stalled, c.reason, stalled)
+		}
+		if !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error = %v, want %q in it", c.code, err, c.says)
 		}
 		if strings.Contains(err.Error(), "2026") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %q tells what AWS says of the call", c.code, err)

@@ -106,7 +106,8 @@ func codesAt(n ast.Node, named map[string][]string) []string {
 			return literals(n, named)
 		}
 	case *ast.BinaryExpr:
-		if (n.Op == token.EQL || n.Op == token.NEQ) && (readsCode(n.X) || readsCode(n.Y)) {
+		compares := n.Op == token.EQL || n.Op == token.NEQ
+		if compares && (readsCode(n.X) || readsCode(n.Y)) {
 			return append(literals(n.X, named), literals(n.Y, named)...)
 		}
 	case *ast.SwitchStmt:

@@ -116,9 +116,11 @@ func TestPacesAreByAccountRegionAndService(t *testing.T) {
 	now := time.Unix(1000, 0)
 	paces := &Limiters{Rates: Rates{"S3": 7, "": 3}, Now: func() time.Time { return now }}
 	a := paces.of(limiterKey{"1", "eu", "S3"})
-	if a != paces.of(limiterKey{"1", "eu", "S3"}) || a == paces.of(limiterKey{"2", "eu", "S3"}) || a.most != 7 ||
-		paces.of(limiterKey{"1", "eu", "KMS"}).most != 3 {
-		t.Error("paces are not by account, region and service, each with its rate")
+	if a != paces.of(limiterKey{"1", "eu", "S3"}) || a == paces.of(limiterKey{"2", "eu", "S3"}) {
+		t.Error("want a limiter for each account, region and service")
+	}
+	if other := paces.of(limiterKey{"1", "eu", "KMS"}); a.most != 7 || other.most != 3 {
+		t.Errorf("rates = %v, %v, want 7, 3", a.most, other.most)
 	}
 	a.answered(true, now)
 	if got := paces.Throttled("1"); len(got) != 1 || got[0] != "S3 in eu" {

@@ -116,9 +116,11 @@ func TestTheTypeOfAnErrorCountsToo(t *testing.T) {
 	gone := &smithy.OperationError{ServiceID: "SQS", OperationName: "GetQueueUrl", Err: &sqstypes.QueueDoesNotExist{
 		ErrorCodeOverride: aws.String("org.elasticmq.QueueGone;Sender"),
 	}}
-	if Code(gone) != "org.elasticmq.QueueGone" || !IsNotFound(gone) || !HasCode(gone, "QueueDoesNotExist") ||
-		HasCode(gone, "QueueNameExists") {
-		t.Errorf("code %q, not found %t", Code(gone), IsNotFound(gone))
+	if got := Code(gone); got != "org.elasticmq.QueueGone" || !IsNotFound(gone) {
+		t.Errorf("Code() = %q, IsNotFound() = %v; want org.elasticmq.QueueGone, true", got, IsNotFound(gone))
+	}
+	if !HasCode(gone, "QueueDoesNotExist") || HasCode(gone, "QueueNameExists") {
+		t.Errorf("%v: want the code QueueDoesNotExist, and not QueueNameExists", gone)
 	}
 	other := &smithy.GenericAPIError{Code: "GenericAPIError"}
 	if typeName(other) != "" || typeName(nil) != "" || IsNotFound(other) {

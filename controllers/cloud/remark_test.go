@@ -37,8 +37,11 @@ func TestWhatMarksAreLost(t *testing.T) {
 		{"all, and another cluster has it", map[string]string{TagCluster: "c2"}, false},
 	} {
 		marks := id.LostMarks(object(), x.tags)
-		if (marks != nil) != x.lost || x.lost && (marks[TagUID] != "u1" || len(marks) != len(all)) {
-			t.Errorf("%s: %v", x.name, marks)
+		if (marks != nil) != x.lost {
+			t.Errorf("%s: LostMarks() = %v, want any: %v", x.name, marks, x.lost)
+		}
+		if x.lost && (marks[TagUID] != "u1" || len(marks) != len(all)) {
+			t.Errorf("%s: LostMarks() = %v, want %d with the UID u1", x.name, marks, len(all))
 		}
 	}
 }

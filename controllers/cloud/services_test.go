@@ -101,9 +101,14 @@ func TestWithoutSTSTheServicesTellWhetherTheCredentialsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if session.AccountID != "111122223333" || !session.Stated || session.CallerARN != "" ||
-		session.ARN("sqs", "q") != "arn:aws:sqs:eu-west-1:111122223333:q" {
-		t.Errorf("session %+v", session)
+	if !session.Stated || session.CallerARN != "" {
+		t.Errorf("Stated = %v, CallerARN = %q; want true, none", session.Stated, session.CallerARN)
+	}
+	if got, want := session.ARN("sqs", "q"), "arn:aws:sqs:eu-west-1:111122223333:q"; got != want {
+		t.Errorf("ARN() = %s, want %s", got, want)
+	}
+	if session.AccountID != "111122223333" {
+		t.Errorf("AccountID = %s, want 111122223333", session.AccountID)
 	}
 	if got := buckets.heard(); !slices.Equal(got, []string{"GET "}) {
 		t.Errorf("buckets were asked %v", got)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -39,10 +40,12 @@ func TestACallIsASpanOfWhatWasCalledAndHowItEnded(t *testing.T) {
 				t.Errorf("%s is %s: AWS's message is in the trace", a.Key, a.Value.AsString())
 			}
 		}
-		if spans[i].Name != "STS GetCallerIdentity" || values["cloud.region"] != "eu-west-1" ||
-			values["aws.request_id"] != "r-1" ||
-			values["error.type"] != want.error || spans[i].Status.Code != want.code {
-			t.Errorf("span %s %v with %v", spans[i].Name, spans[i].Status, values)
+		got := []string{spans[i].Name, values["cloud.region"], values["aws.request_id"], values["error.type"]}
+		if diff := cmp.Diff([]string{"STS GetCallerIdentity", "eu-west-1", "r-1", want.error}, got); diff != "" {
+			t.Errorf("name, region, request ID, error (-want +got):\n%s", diff)
+		}
+		if spans[i].Status.Code != want.code {
+			t.Errorf("status = %v, want %v", spans[i].Status, want.code)
 		}
 	}
 }

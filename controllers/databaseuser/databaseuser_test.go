@@ -25,17 +25,27 @@ func TestAnApplicationGetsAUserOfItsOwn(t *testing.T) {
 			"published", d.calls, want)
 	}
 	b, s := d.binding(), d.obj.Status
-	if !d.signsIn(b) || b["username"] != s.Username || b["host"] != d.database.Status.Endpoint || b["port"] != "5432" ||
-		b["uri"] != "postgresql://"+b["username"]+":"+b["password"]+"@"+b["host"]+":5432/shop" {
-		t.Errorf("published %v", slices.Sorted(maps.Keys(b)))
+	if !d.signsIn(b) || b["username"] != s.Username {
+		t.Errorf("username = %q, want %s, which signs in", b["username"], s.Username)
+	}
+	host := d.database.Status.Endpoint
+	if b["host"] != host || b["port"] != "5432" {
+		t.Errorf("address = %s:%s, want %s:5432", b["host"], b["port"], host)
+	}
+	if b["uri"] != "postgresql://"+b["username"]+":"+b["password"]+"@"+host+":5432/shop" {
+		t.Error("the URI differs from the other keys")
 	}
 	if got, want := slices.Sorted(maps.Keys(b)),
 		slices.Sorted(maps.Keys(d.secrets[v1alpha1.KindRDSInstance])); !slices.Equal(got, want) {
 		t.Errorf("keys %q, want those of the database's own Secret: %q", got, want)
 	}
-	if s.Name+"_a" != s.Username || s.Database != "shop" || s.PasswordTime == nil || s.PreviousValidUntil != nil ||
-		s.NextUsername != "" || s.Binding == nil {
-		t.Errorf("status %+v", s)
+	if s.Username != s.Name+"_a" || s.NextUsername != "" || s.Database != "shop" {
+		t.Errorf("Username = %q, NextUsername = %q, Database = %q; want %s_a, none, shop",
+			s.Username, s.NextUsername, s.Database, s.Name)
+	}
+	if s.PasswordTime == nil || s.PreviousValidUntil != nil || s.Binding == nil {
+		t.Errorf("PasswordTime = %v, PreviousValidUntil = %v, Binding = %v; want all but PreviousValidUntil",
+			s.PasswordTime, s.PreviousValidUntil, s.Binding)
 	}
 	d.calls = nil
 	if err := d.pass(); err != nil || len(d.calls) > 0 {
@@ -81,9 +91,11 @@ func TestAPasswordRotates(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, d.calls, want)
 		}
 		after := d.binding()
-		if !d.signsIn(before) || !d.signsIn(after) || before["username"] == after["username"] ||
-			d.obj.Status.Username != after["username"] {
-			t.Errorf("%s: both are in force, and another user is published", name)
+		if !d.signsIn(before) || !d.signsIn(after) {
+			t.Errorf("%s: signs in: before %v, after %v; want both", name, d.signsIn(before), d.signsIn(after))
+		}
+		if user := d.obj.Status.Username; user == before["username"] || user != after["username"] {
+			t.Errorf("%s: Username = %q, want the new one %q", name, user, after["username"])
 		}
 		d.now = d.now.Add(previousValid - time.Minute)
 		if d.ready(); !d.signsIn(before) {
@@ -144,9 +156,13 @@ func TestLostAnswersLoseNothing(t *testing.T) {
 			t.Errorf("%s: %v, or what is published is not in force", call, err)
 		}
 		d.ready()
-		if after := d.binding(); after["username"] == before["username"] || !d.signsIn(after) || !d.signsIn(before) ||
-			d.obj.Status.NextUsername != "" {
-			t.Errorf("%s: %+v", call, d.obj.Status)
+		after := d.binding()
+		if after["username"] == before["username"] || d.obj.Status.NextUsername != "" {
+			t.Errorf("%s: still %s, NextUsername = %q; want the next one published", call, before["username"],
+				d.obj.Status.NextUsername)
+		}
+		if !d.signsIn(after) || !d.signsIn(before) {
+			t.Errorf("%s: signs in: before %v, after %v; want both", call, d.signsIn(before), d.signsIn(after))
 		}
 		if d.ready(); len(d.calls) > 0 || !d.signsIn(before) {
 			t.Errorf("%s: it rotates twice: %q", call, d.calls)
@@ -199,9 +215,11 @@ func TestWithIAMThereIsNoPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := d.binding()
-	if _, there := b["password"]; there || strings.Contains(b["uri"], ":@") ||
-		!strings.Contains(b["uri"], b["username"]+"@") || len(d.users) != 1 {
-		t.Errorf("published %v, users %v", b, d.users)
+	if _, there := b["password"]; there || len(d.users) != 1 {
+		t.Errorf("published a password: %v; users %v, want one", there, d.users)
+	}
+	if uri := b["uri"]; strings.Contains(uri, ":@") || !strings.Contains(uri, b["username"]+"@") {
+		t.Errorf("uri = %q, want %s@ and no password", uri, b["username"])
 	}
 	d.ready()
 	if d.ready(); len(d.calls) > 0 {
@@ -308,10 +326,12 @@ func TestAUserThatCannotBeDroppedIsNamed(t *testing.T) {
 		d.database.DeletionTimestamp, d.database.Spec.DeletionPolicy = &metav1.Time{Time: d.now},
 			v1alpha1.DeletionRetain
 		change(d)
-		if err := d.finalize(); err != nil || len(d.events) != 1 ||
-			!strings.HasPrefix(d.events[0], v1alpha1.ReasonUserRetained) ||
-			!strings.Contains(d.events[0], d.obj.Status.Name) {
-			t.Errorf("%s: %v, %q", name, err, d.events)
+		if err := d.finalize(); err != nil || len(d.events) != 1 {
+			t.Fatalf("%s: %v, events %q, want one", name, err, d.events)
+		}
+		reason, user := v1alpha1.ReasonUserRetained, d.obj.Status.Name
+		if e := d.events[0]; !strings.HasPrefix(e, reason) || !strings.Contains(e, user) {
+			t.Errorf("%s: event %q, want %s and %s", name, e, reason, user)
 		}
 	}
 }
@@ -322,9 +342,12 @@ func TestARestoredObjectKnowsItsUser(t *testing.T) {
 	d.ready()
 	before := maps.Clone(d.binding())
 	d.obj.Status = v1alpha1.DatabaseUserStatus{}
-	if d.ready(); !maps.Equal(before, d.binding()) || d.obj.Status.Username != before["username"] ||
-		d.obj.Status.PasswordTime == nil || d.obj.Status.Name == "" {
-		t.Errorf("status %+v", d.obj.Status)
+	d.ready()
+	if !maps.Equal(before, d.binding()) {
+		t.Error("another binding is published")
+	}
+	if s := d.obj.Status; s.Username != before["username"] || s.Name == "" || s.PasswordTime == nil {
+		t.Errorf("status %+v, want the user %s, with its time", s, before["username"])
 	}
 }
 
@@ -355,8 +378,12 @@ func TestOnlyTheUserInUseIsLetIn(t *testing.T) {
 	}
 	d.obj.Annotations[v1alpha1.AnnotationRotatePassword] = "2"
 	d.ready()
-	if d.ready(); !d.signsIn(d.binding()) || len(d.users) != 2 || d.users[d.obj.Status.Username] == "" ||
-		d.obj.Status.PreviousValidUntil == nil {
-		t.Error("one whose time is not over is let in no more")
+	d.ready()
+	if !d.signsIn(d.binding()) || d.obj.Status.PreviousValidUntil == nil {
+		t.Errorf("signs in: %v, PreviousValidUntil = %v; want both", d.signsIn(d.binding()),
+			d.obj.Status.PreviousValidUntil)
+	}
+	if len(d.users) != 2 || d.users[d.obj.Status.Username] == "" {
+		t.Errorf("users %v, want two, with %s", slices.Sorted(maps.Keys(d.users)), d.obj.Status.Username)
 	}
 }

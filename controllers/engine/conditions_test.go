@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,9 +38,12 @@ func TestAMarkBecomesACondition(t *testing.T) {
 	})
 	obj := b.pass(nil)
 	c := meta.FindStatusCondition(obj.Status.Conditions, "Rolled")
-	if c == nil || c.Status != metav1.ConditionTrue || c.Message != "two" || c.ObservedGeneration != 3 ||
-		!c.LastTransitionTime.Time.Equal(noon) {
-		t.Errorf("condition %+v", c)
+	want := metav1.Condition{
+		Type: "Rolled", Status: metav1.ConditionTrue, ObservedGeneration: 3, LastTransitionTime: metav1.NewTime(noon),
+		Reason: "Done", Message: "two",
+	}
+	if diff := cmp.Diff(&want, c); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
 	}
 	if obj.Status.Conditions[0].Type != "Rolled" || !obj.Status.Ready {
 		t.Errorf("the marks do not come first: %+v", obj.Status.Conditions)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +48,11 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			v := judge(x.outcome, x.ready, x.dying, pace)
-			if v.status != x.status || v.reason != x.reason || v.reconciling != x.moving || v.stalled != x.stuck {
-				t.Errorf("got %+v", v)
+			if diff := cmp.Diff(
+				[]any{x.status, x.reason, x.moving, x.stuck},
+				[]any{v.status, v.reason, v.reconciling, v.stalled},
+			); diff != "" {
+				t.Errorf("status, reason, reconciling, stalled (-want +got):\n%s", diff)
 			}
 			if got := v.next(pace, 0); got.RequeueAfter != x.result.RequeueAfter ||
 				(got.Priority == nil) != (x.result.Priority == nil) {
@@ -245,8 +249,11 @@ func TestNothingIsDoneForAnOldPicture(t *testing.T) {
 	b.told()
 	b.work.save, b.work.sync = true, nil
 	result, err := b.loop.Reconcile(t.Context(), old)
-	if err != nil || result.RequeueAfter != conflictRetry || b.work.acted != 0 || len(b.told()) != 0 {
-		t.Errorf("result %+v, error %v, acted %d times", result, err, b.work.acted)
+	if err != nil || result.RequeueAfter != conflictRetry {
+		t.Errorf("RequeueAfter = %s, %v, want %s", result.RequeueAfter, err, conflictRetry)
+	}
+	if told := b.told(); b.work.acted != 0 || len(told) != 0 {
+		t.Errorf("acted %d times, events %q; want none", b.work.acted, told)
 	}
 	if err := b.client.Get(t.Context(), b.key, edited); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -115,9 +116,12 @@ func TestAGenerationIsRecordedOnce(t *testing.T) {
 	}
 	r, ok := a.revisions()[2]
 	owner := metav1.GetControllerOf(&r)
-	if !ok || owner == nil || owner.UID != "u" || owner.Kind != "S3Bucket" || owner.Name != "b" ||
-		r.Labels[v1alpha1.LabelHistoryOf] != "u" {
-		t.Fatalf("recorded %+v", r.ObjectMeta)
+	if !ok || owner == nil {
+		t.Fatalf("recorded %+v, want an owner", r.ObjectMeta)
+	}
+	got := []string{string(owner.UID), owner.Kind, owner.Name, r.Labels[v1alpha1.LabelHistoryOf]}
+	if diff := cmp.Diff([]string{"u", "S3Bucket", "b", "u"}, got); diff != "" {
+		t.Fatalf("UID, Kind and Name of the owner, label (-want +got):\n%s", diff)
 	}
 	want := "map[portico.dev/changed-at:2026-01-02T12:00:00Z portico.dev/changed-by:oidc:jane " +
 		"portico.dev/changed-with:kubectl-edit]"

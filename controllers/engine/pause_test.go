@@ -45,8 +45,12 @@ func TestAPauseTakesAwayWhatIsNotAllowed(t *testing.T) {
 		})
 		b.loop.KindReconciler = giver{&worked, &withdrew, row.err}
 		result, err := b.loop.Reconcile(t.Context(), b.read())
-		if worked > 0 || withdrew != 1 || (err != nil) != row.fails || result.RequeueAfter != row.again {
-			t.Errorf("%s: worked %d, withdrew %d, again %s, %v", name, worked, withdrew, result.RequeueAfter, err)
+		if worked > 0 || withdrew != 1 {
+			t.Errorf("%s: worked %d times, withdrew %d times, want 0, 1", name, worked, withdrew)
+		}
+		if (err != nil) != row.fails || result.RequeueAfter != row.again {
+			t.Errorf("%s: RequeueAfter = %s, %v, want %s, an error: %v", name, result.RequeueAfter, err, row.again,
+				row.fails)
 		}
 		if got := b.read(); got.Status.AccountID != "" {
 			t.Errorf("%s: the status keeps what was taken away", name)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -43,9 +44,10 @@ func TestAPassIsASpan(t *testing.T) {
 		for _, a := range got[0].Attributes {
 			values[string(a.Key)] = a.Value.AsString()
 		}
-		if values["portico.outcome"] != x.want || values["portico.kind"] != "S3Bucket" ||
-			values["k8s.namespace.name"] != "n" || values["portico.name"] != "b" || len(values) != 4 {
-			t.Errorf("attributes %v, want the outcome %s", values, x.want)
+		if diff := cmp.Diff(map[string]string{
+			"portico.outcome": x.want, "portico.kind": "S3Bucket", "k8s.namespace.name": "n", "portico.name": "b",
+		}, values); diff != "" {
+			t.Errorf("attributes (-want +got):\n%s", diff)
 		}
 	}
 }

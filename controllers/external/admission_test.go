@@ -81,9 +81,12 @@ func TestAnObjectionIsTold(t *testing.T) {
 			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection}, nil
 		}
 		err := work.Reconcile(engine.WithRoutine(t.Context(), true), row.obj, engine.NewPass(nil))
-		if errors.Is(err, objection) != row.err || !slices.Equal(w.writes, row.writes) ||
-			(row.has != nil && row.obj.Status.ARN == "") {
-			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
+		if errors.Is(err, objection) != row.err || !slices.Equal(w.writes, row.writes) {
+			t.Errorf("%s: error = %v, want the objection: %v; wrote %v, want %v", name, err, row.err, w.writes,
+				row.writes)
+		}
+		if row.has != nil && row.obj.Status.ARN == "" {
+			t.Errorf("%s: ARN is empty", name)
 		}
 	}
 }

@@ -65,9 +65,13 @@ func TestWhatIsPostponedHoldsNothingElseUp(t *testing.T) {
 		}
 		b := bucket(made)
 		err := work.Reconcile(t.Context(), b, engine.NewPass(func(context.Context) error { return nil }))
-		if reasonOf(err) != "Resting" || published != 1 || b.Status.Binding == nil || w.is != "b" ||
-			w.grows != row.grows {
-			t.Errorf("%s: %v, published %d times, setting %q, tried %d times", name, err, published, w.is, w.grows)
+		if reasonOf(err) != "Resting" || published != 1 || b.Status.Binding == nil {
+			t.Errorf("%s: reason = %s, published %d times, binding %v, want Resting, 1, one", name, reasonOf(err),
+				published,
+				b.Status.Binding)
+		}
+		if w.is != "b" || w.grows != row.grows {
+			t.Errorf("%s: setting = %q, tried %d times, want b, %d", name, w.is, w.grows, row.grows)
 		}
 		if got := slices.Sorted(maps.Keys(b.Status.PendingFields)); !slices.Equal(got, row.pending) ||
 			!slices.Equal(b.Status.ManagedFields, []string{"setting"}) {

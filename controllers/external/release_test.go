@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,8 +130,10 @@ func TestWhatIsTakenOverIsReserved(t *testing.T) {
 		saved = append(saved, strings.Join(w.reserved, " ")+"; "+strings.Join(w.writes, " "))
 		return nil
 	})
-	if err := drive(w, nil).Reconcile(t.Context(), bucket(), pass); err != nil || len(saved) != 1 ||
-		saved[0] != "a; " || len(w.writes) != 1 {
-		t.Errorf("saved %q, writes %v, %v", saved, w.writes, err)
+	if err := drive(w, nil).Reconcile(t.Context(), bucket(), pass); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(saved, []string{"a; "}) || len(w.writes) != 1 {
+		t.Errorf("saved %q, want the reserved name before any write; writes %v, want one", saved, w.writes)
 	}
 }

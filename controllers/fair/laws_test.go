@@ -41,8 +41,11 @@ func (m *model) busy(team string) (n int) {
 // mayStart reports whether Get would return.
 func (m *model) mayStart() bool {
 	for k := range m.wanted {
-		if !m.running[k] && (len(m.running) < m.q.Workers ||
-			(m.busy(k.Namespace) == 0 && len(m.running) < m.q.Workers+Extra(m.q.Workers))) {
+		most := m.q.Workers
+		if m.busy(k.Namespace) == 0 {
+			most += Extra(m.q.Workers)
+		}
+		if !m.running[k] && len(m.running) < most {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package hostname
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -130,9 +131,12 @@ func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 	_, made := r.ensureAlias(t.Context())
 	z.sets = []dns.Set{dns.Text(r.name.Ownership(), r.ownershipValue())}
 	for what, err := range map[string]error{"made": made, "deleted": at(t, z).deleteAlias(t.Context())} {
-		if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Refused" || !wait.Stalled ||
-			!strings.Contains(wait.Error(), z.refuse) {
-			t.Errorf("%s: %v", what, err)
+		wait, ok := engine.AsWait(err)
+		if !ok || wait.Reason != "Refused" || !wait.Stalled {
+			t.Errorf("%s: error = %v, want Refused, stalled", what, err)
+		}
+		if !strings.Contains(fmt.Sprint(err), z.refuse) {
+			t.Errorf("%s: error = %v, want %q in it", what, err, z.refuse)
 		}
 	}
 }

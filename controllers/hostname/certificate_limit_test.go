@@ -39,9 +39,11 @@ func TestANamespacesCertificatesArePaced(t *testing.T) {
 		}
 	}
 	wait, ok := engine.AsWait(take("payments"))
-	if !ok || wait.Reason != "CertificatesPaced" || wait.After != certificateEvery ||
-		!strings.Contains(wait.Error(), "is requested at 2026-01-02 15:04 UTC") {
-		t.Errorf("the fourth: %+v", wait)
+	if !ok || wait.Reason != "CertificatesPaced" || wait.After != certificateEvery {
+		t.Fatalf("the fourth: %+v, want CertificatesPaced, again after %s", wait, certificateEvery)
+	}
+	if want := "is requested at 2026-01-02 15:04 UTC"; !strings.Contains(wait.Error(), want) {
+		t.Errorf("the fourth: %v, want %q in it", wait, want)
 	}
 	if err := take("search"); err != nil {
 		t.Errorf("another namespace: %v", err)

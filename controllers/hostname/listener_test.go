@@ -1,6 +1,7 @@
 package hostname
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -80,9 +81,12 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 			req:        req,
 		}
 		err := r.releaseListener(t.Context())
-		if row.reason == "" && err != nil || row.reason != "" && (reasonOf(err) != row.reason ||
-			!strings.Contains(err.Error(), row.says)) || req.Status.Certificate.Serve {
-			t.Errorf("%s: %v", name, err)
+		if (err == nil) != (row.reason == "") || err != nil && reasonOf(err) != row.reason {
+			t.Errorf("%s: error = %v, want %q", name, err, row.reason)
+		}
+		if !strings.Contains(fmt.Sprint(err), row.says) || req.Status.Certificate.Serve {
+			t.Errorf("%s: error = %v, want %q in it; Serve = %v, want false", name, err, row.says,
+				req.Status.Certificate.Serve)
 		}
 	}
 }
@@ -169,9 +173,14 @@ func TestAHostnameIsServedAsBefore(t *testing.T) {
 			},
 		}, req: req}
 		text, err := r.requestListener(t.Context())
-		if row.reason == "" && (err != nil || !strings.Contains(text, row.says)) ||
-			row.reason != "" && (reasonOf(err) != row.reason || !strings.Contains(err.Error(), row.says)) {
-			t.Errorf("%s: %q, %v", name, text, err)
+		if (err == nil) != (row.reason == "") || err != nil && reasonOf(err) != row.reason {
+			t.Errorf("%s: error = %v, want %q", name, err, row.reason)
+		}
+		if err != nil {
+			text = err.Error()
+		}
+		if !strings.Contains(text, row.says) {
+			t.Errorf("%s: says %q, want %q in it", name, text, row.says)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,14 +86,16 @@ func TestWhatIsMadeAgainIsWhatUsersWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := got.GetAnnotations()
-	if len(notes) != 3 || notes[v1alpha1.AnnotationKeptFrom] != "u-1" ||
-		notes[v1alpha1.AnnotationRequestedBy] != "oidc:jane" || notes["example.com/note"] != "ours" {
-		t.Errorf("annotations %v", notes)
+	if diff := cmp.Diff(map[string]string{
+		v1alpha1.AnnotationKeptFrom: "u-1", v1alpha1.AnnotationRequestedBy: "oidc:jane", "example.com/note": "ours",
+	}, got.GetAnnotations()); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
-	if got.GetUID() != "" || got.GetResourceVersion() != "" || got.GetFinalizers() != nil ||
-		got.GetOwnerReferences() != nil || got.Object["status"] != nil {
-		t.Errorf("more than users write: %v", got.Object)
+	if id := string(got.GetUID()) + got.GetResourceVersion(); id != "" || got.Object["status"] != nil {
+		t.Errorf("UID and version = %q, status = %v; want none", id, got.Object["status"])
+	}
+	if got.GetFinalizers() != nil || got.GetOwnerReferences() != nil {
+		t.Errorf("finalizers = %v, owners = %v; want none", got.GetFinalizers(), got.GetOwnerReferences())
 	}
 	if got.GetLabels()["cost"] != "42" || got.Object["spec"].(map[string]any)["forceDestroy"] != true {
 		t.Errorf("less than users wrote: %v", got.Object)

@@ -12,8 +12,11 @@ func TestPasswordsHaveAllClassesAndNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !Made(text, 30) || Made(text, 31) || seen[text] || !strings.ContainsAny(text[:1], letters) {
-			t.Errorf("%q", text)
+		if !Made(text, 30) || Made(text, 31) {
+			t.Errorf("Made(%q) of 30, 31 = %v, %v, want true, false", text, Made(text, 30), Made(text, 31))
+		}
+		if seen[text] || !strings.ContainsAny(text[:1], letters) {
+			t.Errorf("%q: made twice: %v; want once, and a letter first", text, seen[text])
 		}
 		seen[text] = true
 		for _, class := range []string{letters[:25], letters[25:], numbers, marks} {

@@ -166,9 +166,11 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 			all := list(&done, row.fails, false)
 			all[1].Undo = nil
 			err := all.Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
-			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") ||
-				err != nil && err.Error() != row.want {
-				t.Errorf("undone %q, error %v", done, err)
+			if !slices.Equal(done, row.done) {
+				t.Errorf("undone = %q, want %q", done, row.done)
+			}
+			if (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
+				t.Errorf("error = %v, want %q", err, row.want)
 			}
 		})
 	}

@@ -58,8 +58,11 @@ func TestContainerLimitsAreThoseThatAreSaid(t *testing.T) {
 	got := containerLimits(&v1alpha1.ContainerLimits{
 		Max: &v1alpha1.CPUAndMemory{Memory: new(resource.MustParse("2Gi"))}, Default: &v1alpha1.CPUAndMemory{},
 	})
-	if got == nil || got.Default != nil || got.DefaultRequest != nil || len(*got.Max) != 1 {
-		t.Errorf("%v", got)
+	if got == nil || got.Default != nil || got.DefaultRequest != nil {
+		t.Fatalf("limits = %v, want a maximum only", got)
+	}
+	if len(*got.Max) != 1 {
+		t.Errorf("Max = %v, want one", *got.Max)
 	}
 }
 

@@ -133,10 +133,13 @@ func TestWhoseRightsAnApplicationGets(t *testing.T) {
 		for _, g := range plan.given {
 			given = append(given, g.Name)
 		}
-		if err != nil || plan.provider != row.provider || strings.Join(given, " ") != row.given ||
-			!strings.Contains(strings.Join(plan.without, "; "), row.without) ||
-			(row.without == "") != (len(plan.without) == 0) {
-			t.Errorf("%s: %+v, %v", name, plan, err)
+		if err != nil || plan.provider != row.provider || strings.Join(given, " ") != row.given {
+			t.Errorf("%s: provider = %q, given %q, %v; want %q, %s", name, plan.provider, given, err, row.provider,
+				row.given)
+		}
+		without := strings.Join(plan.without, "; ")
+		if (without == "") != (row.without == "") || !strings.Contains(without, row.without) {
+			t.Errorf("%s: without %q, want %q", name, without, row.without)
 		}
 	}
 }

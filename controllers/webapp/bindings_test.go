@@ -101,9 +101,11 @@ func TestBindings(t *testing.T) {
 			for _, v := range r.given.variables {
 				got = append(got, v.name)
 			}
-			if err == nil && (row.message != "" || strings.Join(got, " ") != row.want) ||
-				err != nil && err.Error() != row.message {
-				t.Fatalf("%q, %v", got, err)
+			if (err == nil) != (row.message == "") || err != nil && err.Error() != row.message {
+				t.Fatalf("error = %v, want %q", err, row.message)
+			}
+			if err == nil && strings.Join(got, " ") != row.want {
+				t.Fatalf("variables = %q, want %s", got, row.want)
 			}
 			if wait, ok := engine.AsWait(err); ok != (row.reason != "") || ok && wait.Reason != row.reason {
 				t.Errorf("outcome %v, want %s", err, row.reason)

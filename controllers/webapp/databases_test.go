@@ -74,9 +74,11 @@ func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
 	l := begin(t, signsIn(v1alpha1.BindingUserOwn, v1alpha1.AccessRead))
 	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser "+ownUser+" to be Ready: it is not checked yet")
 	u := l.databaseUser()
-	if u == nil || u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead ||
-		!metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
-		t.Fatalf("asks for %+v", u)
+	if u == nil || !metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
+		t.Fatalf("asks for %+v, want an object of the app shop", u)
+	}
+	if u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead {
+		t.Fatalf("asks for %s of %s, want %s of ledger", u.Spec.Access, u.Spec.DatabaseRef.Name, v1alpha1.AccessRead)
 	}
 	l.userIs("InSync", "")
 	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
@@ -76,12 +77,17 @@ func podOfApp(t *testing.T, app *v1alpha1.WebApp, given projection) corev1.PodSp
 // Each field that the restricted Pod Security Standard requires is checked.
 func TestPodsAreRestricted(t *testing.T) {
 	pod := podOfApp(t, sample(t), fromOrders)
-	if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser != nil ||
-		s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
-		t.Errorf("Pod %+v", s)
+	if diff := cmp.Diff(&corev1.PodSecurityContext{
+		RunAsNonRoot:   new(true),
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}, pod.SecurityContext); diff != "" {
+		t.Errorf("security context of the Pod (-want +got):\n%s", diff)
 	}
-	if pod.HostNetwork || pod.HostPID || pod.HostIPC || len(pod.InitContainers) > 0 {
-		t.Error("the Pod shares a namespace of its node, or has init containers")
+	if pod.HostNetwork || pod.HostPID || pod.HostIPC {
+		t.Errorf("HostNetwork, HostPID, HostIPC = %v, %v, %v, want false", pod.HostNetwork, pod.HostPID, pod.HostIPC)
+	}
+	if len(pod.InitContainers) > 0 {
+		t.Errorf("InitContainers = %+v, want none", pod.InitContainers)
 	}
 	for _, v := range pod.Volumes {
 		if v.EmptyDir == nil || v.EmptyDir.SizeLimit.IsZero() {
@@ -89,11 +95,14 @@ func TestPodsAreRestricted(t *testing.T) {
 		}
 	}
 	for _, c := range pod.Containers {
-		s := c.SecurityContext
-		if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Privileged != nil ||
-			len(s.Capabilities.Add) > 0 ||
-			len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" || c.Ports[0].HostPort != 0 {
-			t.Errorf("container %s: %+v", c.Name, s)
+		if diff := cmp.Diff(&corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}, c.SecurityContext); diff != "" {
+			t.Errorf("security context of %s (-want +got):\n%s", c.Name, diff)
+		}
+		if port := c.Ports[0].HostPort; port != 0 {
+			t.Errorf("HostPort of %s = %d, want none", c.Name, port)
 		}
 	}
 	if *pod.AutomountServiceAccountToken || *pod.EnableServiceLinks {
@@ -131,9 +140,11 @@ func TestTheEnvironmentHasBindingsFirstAndTheSpecWins(t *testing.T) {
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("got %s", text)
 	}
-	if f := c.EnvFrom; len(f) != 2 || f[0].Prefix != "ALL_" || f[0].SecretRef.Name != "all" ||
-		f[1].ConfigMapRef.Name != "more" {
-		t.Errorf("envFrom %+v", f)
+	if diff := cmp.Diff([]corev1.EnvFromSource{
+		{Prefix: "ALL_", SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "all"}}},
+		{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "more"}}},
+	}, c.EnvFrom); diff != "" {
+		t.Errorf("EnvFrom (-want +got):\n%s", diff)
 	}
 }
 
@@ -171,10 +182,14 @@ func TestResources(t *testing.T) {
 				}
 				return ""
 			}
-			if a, b, c, d := text(got.Requests, "cpu"), text(got.Requests, "memory"), text(got.Limits, "cpu"),
-				text(got.Limits, "memory"); a != row.cpu || b != row.memory || c != row.limitOfCPU ||
-				d != row.limitOfMemory {
-				t.Errorf("requests %s %s, limits %s %s", a, b, c, d)
+			if diff := cmp.Diff(
+				[]string{row.cpu, row.memory, row.limitOfCPU, row.limitOfMemory},
+				[]string{
+					text(got.Requests, "cpu"), text(got.Requests, "memory"),
+					text(got.Limits, "cpu"), text(got.Limits, "memory"),
+				},
+			); diff != "" {
+				t.Errorf("CPU and memory of the requests, then of the limits (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -183,9 +183,12 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			rec := work(l.Cluster).(webapp.Reconciler)
 			row.happens(l, &rec)
 			err := l.with(rec)
-			if wait, _ := engine.AsWait(err); err == nil || wait != nil && wait.Reason != row.reason ||
-				wait == nil && row.reason != "" {
-				t.Errorf("outcome %v, want %s", err, row.reason)
+			reason := ""
+			if wait, ok := engine.AsWait(err); ok {
+				reason = wait.Reason
+			}
+			if err == nil || reason != row.reason {
+				t.Errorf("error = %v, want the reason %s", err, row.reason)
 			}
 			if l.app.Status.URL != row.url {
 				t.Errorf("the URL is %s, want %s", l.app.Status.URL, row.url)

@@ -49,9 +49,13 @@ func TestDetailsAsFiles(t *testing.T) {
 		t.Error(err)
 	}
 	r := &reconciliation{app: sample(t), given: given}
-	if got := r.bound(); len(got) != 2 || got[1].Kind != "S3Bucket" || got[1].ResourceVersion != "7" ||
-		got[1].Folder != "/bindings/files" {
-		t.Errorf("in use: %+v", got)
+	got := r.bound()
+	if len(got) != 2 {
+		t.Fatalf("in use: %+v, want two", got)
+	}
+	if b := got[1]; b.Kind != "S3Bucket" || b.ResourceVersion != "7" || b.Folder != "/bindings/files" {
+		t.Errorf("in use: %s of version %s in %s, want S3Bucket of 7 in /bindings/files", b.Kind, b.ResourceVersion,
+			b.Folder)
 	}
 }
 
@@ -60,9 +64,11 @@ func TestPodsThatReadAgainStay(t *testing.T) {
 	of := func(version string, reload bool) string {
 		return projection{folders: []folder{{name: "orders", secret: "s", version: version, reload: reload}}}.checksum()
 	}
-	if of("1", true) != "" || of("1", true) != of("2", true) || of("1", false) == of("2", false) ||
-		of("1", false) == "" {
-		t.Errorf("%q %q %q %q", of("1", true), of("2", true), of("1", false), of("2", false))
+	if of("1", true) != "" || of("2", true) != "" {
+		t.Errorf("checksums of what is read again = %q, %q, want none", of("1", true), of("2", true))
+	}
+	if first, second := of("1", false), of("2", false); first == second || first == "" {
+		t.Errorf("checksums = %q, %q, want two that differ", first, second)
 	}
 }
 
@@ -82,9 +88,12 @@ func TestFoldersAreMountedBelowTheRoot(t *testing.T) {
 		var mounts, roots []string
 		for _, m := range pod.Containers[0].VolumeMounts[1:] {
 			mounts = append(mounts, m.MountPath)
-			if v := volumeOf(pod, m.Name); v == nil || v.Secret == nil || !m.ReadOnly || len(v.Secret.Items) > 0 ||
-				len(m.Name) > 63 || strings.ContainsAny(m.Name, "._") {
-				t.Errorf("%s: volume %+v of mount %+v", name, v, m)
+			v := volumeOf(pod, m.Name)
+			if v == nil || v.Secret == nil || len(v.Secret.Items) > 0 {
+				t.Errorf("%s: volume of %s = %+v, want a whole Secret", name, m.Name, v)
+			}
+			if !m.ReadOnly || len(m.Name) > 63 || strings.ContainsAny(m.Name, "._") {
+				t.Errorf("%s: mount %+v, want it read-only, with the name of a volume", name, m)
 			}
 		}
 		for _, e := range pod.Containers[0].Env {

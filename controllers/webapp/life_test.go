@@ -2,6 +2,7 @@ package webapp_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,9 +143,10 @@ func TestARolloutThatHangsIsExplained(t *testing.T) {
 	if got := l.marked("Progressing"); got != "True RollingOut 0 of 1 replica updated" {
 		t.Errorf("Progressing is %q", got)
 	}
-	if l.app.Status.URL != "http://shop.payments.svc" || l.app.Status.Availability != "0/1" ||
-		l.app.Status.Image != "" || l.app.Status.Selector != "portico.dev/webapp=shop" {
-		t.Errorf("status %+v", l.app.Status)
+	s := l.app.Status
+	got := []string{s.URL, s.Availability, s.Image, s.Selector}
+	if want := []string{"http://shop.payments.svc", "0/1", "", "portico.dev/webapp=shop"}; !slices.Equal(got, want) {
+		t.Errorf("URL, Availability, Image, Selector = %q, want %q", got, want)
 	}
 	l.version("shop-1", "1", "registry.example.com/shop:0.9.0", 1)
 	next := l.version("shop-2", "2", l.app.Spec.Image, 0)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,12 +61,11 @@ var granted = v1alpha1.AccessBindingStatus{RoleARN: "arn:role", AssociationARN: 
 func TestPodsBeginWithTheirRights(t *testing.T) {
 	l := begin(t, bound(v1alpha1.AccessWrite))
 	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: they are not checked yet")
-	if b := l.accessBinding(); b.Spec.ProviderRef.Name != "main" || b.Spec.ServiceAccountName != "shop" ||
-		len(b.Spec.Resources) != 1 ||
-		b.Spec.Resources[0] != (v1alpha1.AccessBindingResource{
-			Kind: "SNSTopic", Name: "news", Access: v1alpha1.AccessWrite,
-		}) {
-		t.Errorf("asks for %+v", b.Spec)
+	if diff := cmp.Diff(v1alpha1.AccessBindingSpec{
+		ProviderRef: v1alpha1.LocalRef{Name: "main"}, ServiceAccountName: "shop",
+		Resources: []v1alpha1.AccessBindingResource{{Kind: "SNSTopic", Name: "news", Access: v1alpha1.AccessWrite}},
+	}, l.accessBinding().Spec); diff != "" {
+		t.Errorf("spec of the AccessBinding (-want +got):\n%s", diff)
 	}
 	l.answers(v1alpha1.AccessBindingStatus{}, "AccessDenied", "eks:CreatePodIdentityAssociation is missing")
 	l.is(l.sync(), "WaitingForAccess", "waiting until the Pods have their rights in AWS: "+

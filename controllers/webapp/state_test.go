@@ -189,8 +189,11 @@ func TestRollbackTarget(t *testing.T) {
 		"latest":   {err: "write previous, or the number of a revision in status.revisions"},
 	} {
 		got, err := rollbackTarget(app, wish)
-		if err == nil && (want.err != "" || got.Image != want.image) || err != nil && err.Error() != want.err {
-			t.Errorf("%q: %+v, %v", wish, got, err)
+		if (err == nil) != (want.err == "") || err != nil && err.Error() != want.err {
+			t.Errorf("%q: error = %v, want %q", wish, err, want.err)
+		}
+		if err == nil && got.Image != want.image {
+			t.Errorf("%q: Image = %q, want %q", wish, got.Image, want.image)
 		}
 	}
 	app.Status.Revisions = app.Status.Revisions[:1]

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -36,14 +37,19 @@ func TestTheCacheKeepsNoMoreThanIsLookedAt(t *testing.T) {
 			t.Errorf("%T: %v, %v", in, out, err)
 		}
 	}
-	if pod.Labels["a"] != "b" || pod.Annotations != nil || pod.ManagedFields != nil || pod.Spec.NodeName != "n1" ||
-		pod.Spec.Containers != nil {
-		t.Errorf("Pod %+v", pod)
+	if pod.Labels["a"] != "b" || pod.Annotations != nil || pod.ManagedFields != nil {
+		t.Errorf("metadata of the Pod = %+v, want the labels only", pod.ObjectMeta)
+	}
+	if pod.Spec.NodeName != "n1" || pod.Spec.Containers != nil {
+		t.Errorf("spec of the Pod = %+v, want the node n1 only", pod.Spec)
 	}
 	c := set.Spec.Template.Spec.Containers
-	if len(c) != 1 || c[0].Image != "a" || c[0].Env != nil || set.Annotations[RevisionAnnotation] != "3" ||
-		set.Spec.Template.Spec.NodeName != "" {
-		t.Errorf("ReplicaSet %+v", set)
+	if diff := cmp.Diff([]corev1.Container{{Name: "app", Image: "a"}}, c); diff != "" {
+		t.Errorf("containers of the ReplicaSet (-want +got):\n%s", diff)
+	}
+	if set.Annotations[RevisionAnnotation] != "3" || set.Spec.Template.Spec.NodeName != "" {
+		t.Errorf("revision = %q, NodeName = %q; want 3, none", set.Annotations[RevisionAnnotation],
+			set.Spec.Template.Spec.NodeName)
 	}
 	for obj, by := range CachedObjects() {
 		if by.Label == nil || by.Label.Matches(labelled{}) ||
@@ -157,9 +163,12 @@ func TestWhatAWebAppIsBoundTo(t *testing.T) {
 		v1alpha1.KindS3Bucket: &v1alpha1.S3Bucket{}, v1alpha1.KindSQSQueue: &v1alpha1.SQSQueue{},
 	})
 	got, err := find(t.Context(), "SQSQueue", "n", "orders")
-	if err != nil || !got.Found || got.Deleting || got.Ready || got.State != "being made" ||
-		got.Binding.Name != "orders-binding" {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil || !got.Found || got.State != "being made" {
+		t.Fatalf("found = %v, State = %q, %v; want being made", got.Found, got.State, err)
+	}
+	if got.Deleting || got.Ready || got.Binding.Name != "orders-binding" {
+		t.Errorf("Deleting = %v, Ready = %v, binding %q; want false, false, orders-binding",
+			got.Deleting, got.Ready, got.Binding.Name)
 	}
 	for _, other := range [][3]string{
 		{"S3Bucket", "n", "orders"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestVariablesFillWhatFlagsLeaveOut(t *testing.T) {
@@ -22,8 +24,11 @@ func TestVariablesFillWhatFlagsLeaveOut(t *testing.T) {
 	if err := Fill(set, func(name string) string { return env[name] }); err != nil {
 		t.Fatal(err)
 	}
-	if *url != "https://variable" || *idle != 5*time.Minute || *namespace != "flag" || *listen != "default" {
-		t.Errorf("%s, %s, %s, %s", *url, *idle, *namespace, *listen)
+	if diff := cmp.Diff(
+		[]any{"https://variable", 5 * time.Minute, "flag", "default"},
+		[]any{*url, *idle, *namespace, *listen},
+	); diff != "" {
+		t.Errorf("url, idle, namespace, listen (-want +got):\n%s", diff)
 	}
 }
 

@@ -69,8 +69,15 @@ func TestABrowserSignsSomebodyIn(t *testing.T) {
 		t.Error("the login shows tokens")
 	}
 	all, err := store.Read()
-	if err != nil || all.Current != server || all.Servers[server].IDToken != s.IDToken || s.RefreshToken == "" {
-		t.Errorf("kept %+v, %v", all, err)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case all.Current != server:
+		t.Errorf("Current = %v, want %v", all.Current, server)
+	case all.Servers[server].IDToken != s.IDToken:
+		t.Errorf("kept ID token = %q, want that of the login", all.Servers[server].IDToken)
+	case s.RefreshToken == "":
+		t.Error("RefreshToken is empty")
 	}
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]os.FileMode{
@@ -175,9 +182,13 @@ func TestABrowserThatDoesNotOpen(t *testing.T) {
 		},
 	}
 	_, err := l.Run(t.Context())
-	if text := said.String(); err != nil || !strings.Contains(text, "no browser here") ||
-		!strings.Contains(text, "/auth?") || !strings.Contains(text, "portico login --device") {
-		t.Errorf("%v, and says %s", err, text)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"no browser here", "/auth?", "portico login --device"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("says %q, want %q in it", said.String(), want)
+		}
 	}
 }
 
@@ -300,9 +311,11 @@ func TestAFileThatOthersCanOpenIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := store.Read()
-		if (err != nil) != refused || err != nil && (!strings.Contains(err.Error(), "run chmod 600 "+path) ||
-			strings.Contains(err.Error(), "eyJ")) {
-			t.Errorf("%v: got %v", mode, err)
+		switch want := "run chmod 600 " + path; {
+		case (err != nil) != refused, refused && !strings.Contains(err.Error(), want):
+			t.Errorf("%v: error = %v, want one: %v, with %q", mode, err, refused, want)
+		case refused && strings.Contains(err.Error(), "eyJ"):
+			t.Errorf("%v: error = %v, want no token in it", mode, err)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)

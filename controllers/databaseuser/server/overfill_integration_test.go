@@ -100,9 +100,14 @@ func TestAnAnswerThatIsTooLargeEndsTheConnection(t *testing.T) {
 			var err error
 			bytes := allocated(func() { err = ask() })
 			wait, ok := engine.AsWait(err)
-			if !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused ||
-				!strings.Contains(err.Error(), errTooMuch.Error()) || bytes > 4*few {
-				w.t.Errorf("%s: %d kB of memory, %v", question, bytes>>10, err)
+			if !ok || wait.Reason != v1alpha1.ReasonDatabaseRefused {
+				w.t.Fatalf("%s: error = %v, want %s", question, err, v1alpha1.ReasonDatabaseRefused)
+			}
+			if !strings.Contains(err.Error(), errTooMuch.Error()) {
+				w.t.Errorf("%s: error = %v, want %v", question, err, errTooMuch)
+			}
+			if bytes > 4*few {
+				w.t.Errorf("%s: %d kB of memory, want at most %d", question, bytes>>10, 4*few>>10)
 			}
 			if _, err := w.dialer.Connect(w.t.Context(), w.target); err != nil {
 				w.t.Errorf("the next connection: %v", err)

@@ -62,11 +62,13 @@ func TestAnAccountHasItsRightsAndNoOthers(t *testing.T) {
 					continue
 				}
 				err := w.run(user, row.statement)
-				if may := slices.Contains(row.may, access); may && err != nil ||
-					!may && !denied(err) && !strings.Contains(row.statement, "own") {
-					t.Errorf("%s with %s: %v", row.statement, access, err)
-				} else if !may && err == nil {
-					t.Errorf("%s with %s: it is done", row.statement, access)
+				switch may := slices.Contains(row.may, access); {
+				case may && err != nil:
+					t.Errorf("%s with %s: error = %v, want none", row.statement, access, err)
+				case !may && err == nil:
+					t.Errorf("%s with %s: it is done, want it denied", row.statement, access)
+				case !may && !denied(err) && !strings.Contains(row.statement, "own"):
+					t.Errorf("%s with %s: error = %v, want it denied", row.statement, access, err)
 				}
 			}
 		}

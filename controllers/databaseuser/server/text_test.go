@@ -30,10 +30,15 @@ func TestNamesFitAndDiffer(t *testing.T) {
 			{"a", "b'\"`\\"},
 		} {
 			name := Name(engineName, of[0], of[1])
-			if seen[name] || len(name)+len(turns) > longest ||
-				strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" ||
-				!strings.HasPrefix(name, namePrefix) {
-				t.Errorf("%s: %q", engineName, name)
+			switch {
+			case seen[name]:
+				t.Errorf("%s: Name(%q) = %q, which another has", engineName, of, name)
+			case len(name)+len(turns) > longest:
+				t.Errorf("%s: Name(%q) = %q, want room for a turn in %d characters", engineName, of, name, longest)
+			case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "":
+				t.Errorf("%s: Name(%q) = %q, want lower case letters, digits and _", engineName, of, name)
+			case !strings.HasPrefix(name, namePrefix):
+				t.Errorf("%s: Name(%q) = %q, want the prefix %s", engineName, of, name, namePrefix)
 			}
 			seen[name] = true
 		}

@@ -197,9 +197,11 @@ func TestAPoolGatewayWithoutHostnamesGoes(t *testing.T) {
 		}}
 		_, err := r.deleteUnused(t.Context(), "idle")
 		wait, _ := engine.AsWait(err)
-		if (wait != nil) != (row.waits > 0) || wait != nil && wait.After != row.waits ||
-			slices.Equal(retired, []string{"gw-00"}) != row.retired {
-			t.Errorf("%s: retired %v, %v", name, retired, err)
+		if (wait != nil) != (row.waits > 0) || wait != nil && wait.After != row.waits {
+			t.Errorf("%s: error = %v, want a pause of %s", name, err, row.waits)
+		}
+		if slices.Equal(retired, []string{"gw-00"}) != row.retired {
+			t.Errorf("%s: retired %v, want gw-00: %v", name, retired, row.retired)
 		}
 	}
 }

@@ -131,8 +131,11 @@ func TestWhoseRoutesStoppedTheLoadBalancerIsFound(t *testing.T) {
 	s.run(time.Hour, nil)     // it follows, and b opens
 	s.was("", "b", "ab", "a") // c did not change
 	f := s.pg.Status.Following
-	if len(f.Blamed) != 1 || f.Blamed[0].Claim != "a" || f.LostSince != nil || len(f.Suspects)+len(f.Cleared) != 0 {
-		t.Errorf("%+v", f)
+	if len(f.Blamed) != 1 || f.Blamed[0].Claim != "a" {
+		t.Errorf("Blamed = %+v, want a", f.Blamed)
+	}
+	if f.LostSince != nil || len(f.Suspects)+len(f.Cleared) != 0 {
+		t.Errorf("LostSince = %v, Suspects = %v, Cleared = %v; want none", f.LostSince, f.Suspects, f.Cleared)
 	}
 	if got := s.last.Strings(); !slices.Contains(got, "HostnameOpened: b.example of namespace team-b stays open: the "+
 		"load balancer follows with its routes as they were") {
@@ -216,8 +219,12 @@ func TestWhatIsKnownOfHostnamesGoesWithThem(t *testing.T) {
 	f.Probe = &gone
 	s.blames = func(map[string]bool) bool { return true }
 	s.pass(nil)
-	if len(f.Seen) != 3 || len(f.Followed) != 3 || len(f.Suspects)+len(f.Cleared)+len(f.Blamed) != 0 || f.Probe != nil {
-		t.Errorf("%+v", f)
+	if len(f.Seen) != 3 || len(f.Followed) != 3 {
+		t.Errorf("Seen = %v, Followed = %v; want three of each", f.Seen, f.Followed)
+	}
+	if len(f.Suspects)+len(f.Cleared)+len(f.Blamed) != 0 || f.Probe != nil {
+		t.Errorf("Suspects = %v, Cleared = %v, Blamed = %v, Probe = %v; want none", f.Suspects, f.Cleared, f.Blamed,
+			f.Probe)
 	}
 }
 

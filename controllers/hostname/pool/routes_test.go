@@ -60,12 +60,19 @@ func TestEveryRouteOfAHostnameIsInItsDigest(t *testing.T) {
 		}
 		return d
 	}
-	if d := read(odd); d.needs.Rules != 120 || !strings.Contains(d.fault, "the weight 1000") || d.pending == "" ||
-		d.digest == "" {
-		t.Errorf("%+v", d)
+	d := read(odd)
+	if d.needs.Rules != 120 || !strings.Contains(d.fault, "the weight 1000") {
+		t.Errorf("Rules = %d, fault = %q; want 120, the weight 1000", d.needs.Rules, d.fault)
 	}
-	if d := read(other); d.needs.Rules != 0 || d.fault != "" || d.pending != "" || d.digest == "" {
-		t.Errorf("%+v", d)
+	if d.pending == "" || d.digest == "" {
+		t.Errorf("pending = %q, digest = %q; want both", d.pending, d.digest)
+	}
+	d = read(other)
+	if d.needs.Rules != 0 || d.fault != "" {
+		t.Errorf("Rules = %d, fault = %q; want 0, none", d.needs.Rules, d.fault)
+	}
+	if d.pending != "" || d.digest == "" {
+		t.Errorf("pending = %q, digest = %q; want none, a digest", d.pending, d.digest)
 	}
 }
 
