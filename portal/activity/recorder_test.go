@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
@@ -97,21 +100,33 @@ func TestAnEventSaysWhoDidWhat(t *testing.T) {
 		t.Fatalf("%d events", len(s.created))
 	}
 	first, second, third := s.created[0], s.created[1], s.created[2]
-	if first.Note != "Ann Example (oidc:ann) changed tags." || first.Reason != "Changed" ||
-		first.ReportingController != "portico.dev/portal" ||
-		first.Type != "Normal" || first.Namespace != "payments" || first.Regarding.UID != "u1" ||
-		first.Regarding.Kind != "S3Bucket" ||
-		first.Regarding.APIVersion != "portico.dev/v1alpha1" || !strings.HasPrefix(first.Name, "logs.") ||
-		!first.EventTime.Time.Equal(s.clock.Now()) ||
-		first.Annotations[AnnotationActor] != "oidc:ann" || first.Annotations[AnnotationActorName] != "Ann Example" ||
-		first.Action == "" || first.ReportingInstance == "" {
-		t.Errorf("%+v", first)
+	want := &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "payments", Name: first.Name,
+			Annotations: map[string]string{AnnotationActor: "oidc:ann", AnnotationActorName: "Ann Example"},
+		},
+		EventTime: metav1.NewMicroTime(s.clock.Now()), Type: "Normal",
+		ReportingController: "portico.dev/portal", ReportingInstance: first.ReportingInstance,
+		Action: first.Action, Reason: "Changed", Note: "Ann Example (oidc:ann) changed tags.",
+		Regarding: corev1.ObjectReference{
+			APIVersion: "portico.dev/v1alpha1", Kind: "S3Bucket", Namespace: "payments", Name: "logs", UID: "u1",
+		},
 	}
-	if second.Namespace != "default" || len(second.Name) > 253 || strings.Contains(second.Name, "..") ||
-		len(second.Note) > 1024 ||
-		strings.ContainsAny(second.Note, "\x1b\n\u202e") ||
-		!strings.HasSuffix(second.Note, " (oidc:eve) requested it.") {
-		t.Errorf("%+v", second)
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+	if !strings.HasPrefix(first.Name, "logs.") || first.Action == "" || first.ReportingInstance == "" {
+		t.Errorf("Name = %q, Action = %q, ReportingInstance = %q; want logs., and both others",
+			first.Name, first.Action, first.ReportingInstance)
+	}
+	if name := second.Name; second.Namespace != "default" || len(name) > 253 || strings.Contains(name, "..") {
+		t.Errorf("event %s/%s, want a valid name in default", second.Namespace, name)
+	}
+	if note := second.Note; len(note) > 1024 || strings.ContainsAny(note, "\x1b\n\u202e") {
+		t.Errorf("Note = %q, %d bytes; want at most 1024, without control characters", note, len(note))
+	}
+	if !strings.HasSuffix(second.Note, " (oidc:eve) requested it.") {
+		t.Errorf("Note = %q, want (oidc:eve) requested it. at the end", second.Note)
 	}
 	if third.Note != "system:serviceaccount:payments:ci deleted it." || third.Annotations[AnnotationActorName] != "" {
 		t.Errorf("%+v", third)
@@ -139,10 +154,14 @@ func TestWhatHappensAgainIsCounted(t *testing.T) {
 	}
 	var patch struct{ Series eventsv1.EventSeries }
 	at, body, _ := strings.Cut(s.patched[0], " ")
-	if err := json.Unmarshal([]byte(body), &patch); err != nil || patch.Series.Count != 3 || at != "payments/"+
-		s.created[0].Name ||
-		!patch.Series.LastObservedTime.Time.Equal(s.clock.Now()) {
-		t.Errorf("%s: %v", s.patched[0], err)
+	if err := json.Unmarshal([]byte(body), &patch); err != nil {
+		t.Fatalf("%s: %v", s.patched[0], err)
+	}
+	if want := "payments/" + s.created[0].Name; at != want {
+		t.Errorf("patched %s, want %s", at, want)
+	}
+	if series := patch.Series; series.Count != 3 || !series.LastObservedTime.Time.Equal(s.clock.Now()) {
+		t.Errorf("Series = %+v, want 3, last now", series)
 	}
 	s.after(seriesRest)
 	note(Deed{Changed, "changed tags"})

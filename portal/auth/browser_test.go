@@ -19,8 +19,11 @@ func TestSessionsHaveTheirNamesAndAttributes(t *testing.T) {
 		t.Fatalf("no session in %v", r.Cookies())
 	}
 	c := r.Cookies()[i]
-	if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" {
-		t.Errorf("cookie %v", c)
+	if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
+		t.Errorf("cookie %v, want Secure, HttpOnly, SameSite=Lax", c)
+	}
+	if c.Path != "/" || c.Domain != "" {
+		t.Errorf("cookie %v, want Path=/ and no Domain", c)
 	}
 	if strings.Contains(c.Value, "alice") {
 		t.Error("the session can be read")

@@ -30,8 +30,11 @@ func TestClaimsByNameAndByPath(t *testing.T) {
 	} {
 		raw, ok := c.At(path)
 		var got string
-		if ok && json.Unmarshal(raw, &got) != nil || ok != (want != "") || got != want {
-			t.Errorf("%s: %s, %v, want %q", path, raw, ok, want)
+		if ok && json.Unmarshal(raw, &got) != nil {
+			t.Errorf("%s: %s is no string", path, raw)
+		}
+		if ok != (want != "") || got != want {
+			t.Errorf("At(%s) = %q, %v, want %q", path, got, ok, want)
 		}
 	}
 }

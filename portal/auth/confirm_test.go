@@ -23,9 +23,14 @@ func (s *site) asked(t *testing.T, cookies jar, back string, headers ...string) 
 		t.Fatalf("%d to %q: %v", r.StatusCode, to, err)
 	}
 	q := to.Query()
-	if q.Get("prompt") != "login" || q.Get("max_age") != "300" || strings.Contains(q.Get("scope"), "offline_access") ||
-		q.Get("nonce") == "" || q.Get("code_challenge") == "" {
-		t.Errorf("it asks with %v", q)
+	if q.Get("prompt") != "login" || q.Get("max_age") != "300" {
+		t.Errorf("prompt = %q, max_age = %q, want login, 300", q.Get("prompt"), q.Get("max_age"))
+	}
+	if scope := q.Get("scope"); strings.Contains(scope, "offline_access") {
+		t.Errorf("scope = %q, want no offline_access", scope)
+	}
+	if q.Get("nonce") == "" || q.Get("code_challenge") == "" {
+		t.Errorf("nonce = %q, code_challenge = %q; want both", q.Get("nonce"), q.Get("code_challenge"))
 	}
 	return to.String()
 }
@@ -66,10 +71,17 @@ func TestAFreshSignInConfirmsTheUserForFiveMinutes(t *testing.T) {
 			token := s.token(cookies)
 			for _, c := range r.Cookies() {
 				readable := strings.Contains(c.Value, claimsIn(token))
-				if strings.HasPrefix(c.Name, confirmedCookie) &&
-					(!c.HttpOnly || !c.Secure || c.MaxAge < 290 || c.MaxAge > 300 ||
-						c.SameSite != http.SameSiteLaxMode || readable) {
-					t.Errorf("the cookie %v", c)
+				if !strings.HasPrefix(c.Name, confirmedCookie) {
+					continue
+				}
+				if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode {
+					t.Errorf("cookie %v, want HttpOnly, Secure, SameSite=Lax", c)
+				}
+				if c.MaxAge < 290 || c.MaxAge > 300 {
+					t.Errorf("MaxAge = %d, want about 300", c.MaxAge)
+				}
+				if readable {
+					t.Errorf("cookie %v has the token in plain text", c)
 				}
 			}
 			if token == "" || IssuerOf(token) != s.issuer.URL || cookies[sessionCookie] != session {

@@ -188,9 +188,15 @@ func TestVendorsLeaveGroupsOut(t *testing.T) {
 					}
 				}
 				r := s.signIn(t, cookies, claims)
-				if says == "" && r.StatusCode != http.StatusSeeOther ||
-					says != "" && (r.StatusCode != http.StatusForbidden || !strings.Contains(r.body, says)) {
-					t.Errorf("%s: %d %q, want %q", what, r.StatusCode, r.body, says)
+				status := http.StatusSeeOther
+				if says != "" {
+					status = http.StatusForbidden
+				}
+				if r.StatusCode != status {
+					t.Errorf("%s: status = %d, want %d", what, r.StatusCode, status)
+				}
+				if !strings.Contains(r.body, says) {
+					t.Errorf("%s: body %q, want %q in it", what, r.body, says)
 				}
 			}
 		})

@@ -72,9 +72,12 @@ func TestEveryAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Check(c.q, Facts{Namespace: "payments", Grant: c.grant, Claims: claims, Requests: requests})
-			if got.State != c.state || got.Field != c.field || got.Holder != c.holder ||
-				!strings.Contains(got.Message, c.words) {
-				t.Errorf("%+v", got)
+			if got.State != c.state || got.Field != c.field || got.Holder != c.holder {
+				t.Errorf("State = %q, Field = %q, Holder = %+v; want %q, %q, %+v",
+					got.State, got.Field, got.Holder, c.state, c.field, c.holder)
+			}
+			if !strings.Contains(got.Message, c.words) {
+				t.Errorf("Message = %q, want %q in it", got.Message, c.words)
 			}
 			if strings.Contains(got.Message, "search") {
 				t.Errorf("the message names another team: %s", got.Message)

@@ -48,9 +48,12 @@ func field(t *testing.T, fields []Field, path ...string) Field {
 
 func TestKindsComeFromTheCRDs(t *testing.T) {
 	k := bucketKind(t)
-	if k.Title != "Bucket" || k.Icon != "bucket" || k.Plural != "s3buckets" || !k.Namespaced ||
-		!slices.Contains(k.ShortNames, "s3") {
-		t.Errorf("%+v", k)
+	got := []string{k.Title, k.Icon, k.Plural}
+	if want := []string{"Bucket", "bucket", "s3buckets"}; !slices.Equal(got, want) {
+		t.Errorf("Title, Icon, Plural = %q, want %q", got, want)
+	}
+	if !k.Namespaced || !slices.Contains(k.ShortNames, "s3") {
+		t.Errorf("Namespaced = %v, ShortNames = %q; want true, s3", k.Namespaced, k.ShortNames)
 	}
 	if got := k.GVK().String(); got != "portico.dev/v1alpha1, Kind=S3Bucket" {
 		t.Errorf("GVK %s", got)
@@ -91,9 +94,14 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	f := field(t, fields, "bucketName")
-	if f.Fixed.Why == "" || f.Required || *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 ||
-		!strings.HasPrefix(f.Help, "The bucket's name") {
-		t.Errorf("%+v", f)
+	if f.Fixed.Why == "" || f.Required {
+		t.Errorf("Fixed.Why = %q, Required = %v; want a reason, false", f.Fixed.Why, f.Required)
+	}
+	if *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 {
+		t.Errorf("length = %d to %d, want 3 to 63", *f.Limits.MinLength, *f.Limits.MaxLength)
+	}
+	if !strings.HasPrefix(f.Help, "The bucket's name") {
+		t.Errorf("Help = %q, want The bucket's name", f.Help)
 	}
 	if f := field(t, fields, "deletionPolicy"); f.Default != "Delete" || len(f.Options) != 3 {
 		t.Errorf("%+v", f)
@@ -102,9 +110,11 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	f = field(t, fields, "lifecycleRules", "expirationDays")
-	if f.Type != Integer || f.Format != "int32" || *f.Limits.Min != 1 ||
-		f.Path != "spec.lifecycleRules[].expirationDays" {
-		t.Errorf("%+v", f)
+	if f.Type != Integer || f.Format != "int32" || *f.Limits.Min != 1 {
+		t.Errorf("Type = %s, Format = %s, Min = %v, want %s, int32, 1", f.Type, f.Format, *f.Limits.Min, Integer)
+	}
+	if f.Path != "spec.lifecycleRules[].expirationDays" {
+		t.Errorf("Path = %s, want spec.lifecycleRules[].expirationDays", f.Path)
 	}
 	if f := field(t, fields, "tags"); f.Type != Map || f.Items.Type != String || *f.Limits.MaxItems != 34 {
 		t.Errorf("%+v", f)

@@ -102,9 +102,11 @@ func TestDecode(t *testing.T) {
 func TestDecodeNamesTheObject(t *testing.T) {
 	k := bucketKind(t)
 	got, errs := k.Decode(url.Values{"metadata.name": {" logs "}, "metadata.namespace": {"payments"}}, nil)
-	if len(errs) > 0 || got.GetName() != "logs" || got.GetNamespace() != "payments" ||
-		got.GroupVersionKind() != k.GVK() {
-		t.Errorf("%v, %v", got, errs)
+	if len(errs) > 0 || got.GroupVersionKind() != k.GVK() {
+		t.Errorf("kind = %s, %v, want %s", got.GroupVersionKind(), errs, k.GVK())
+	}
+	if got.GetName() != "logs" || got.GetNamespace() != "payments" {
+		t.Errorf("object = %s/%s, want payments/logs", got.GetNamespace(), got.GetName())
 	}
 }
 

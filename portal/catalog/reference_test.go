@@ -59,9 +59,12 @@ func TestReferencesAreFoundByTheirParts(t *testing.T) {
 		if ok != want {
 			t.Errorf("%q: %v, want %v", path, ok, want)
 		}
-		if ok && strings.Contains(path, "3") && (r.NameAt(path) != "spec.bindings[3].name" ||
-			r.KindAt(path) != "spec.bindings[3].kind") {
-			t.Errorf("%q: %s, %s", path, r.NameAt(path), r.KindAt(path))
+		if !ok || !strings.Contains(path, "3") {
+			continue
+		}
+		name, kind := r.NameAt(path), r.KindAt(path)
+		if name != "spec.bindings[3].name" || kind != "spec.bindings[3].kind" {
+			t.Errorf("%q: fields %s, %s, want spec.bindings[3].name and .kind", path, name, kind)
 		}
 	}
 	if r := kindNamed(t, "SQSQueue").Refers[0]; r.KindAt("spec.deadLetterQueue.targetRef.name") != "" {

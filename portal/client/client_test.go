@@ -85,9 +85,12 @@ func TestATypedObjectIsSentAndReadWithWhatTheHeadersSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Object.Status.BucketName != "payments-a" || got.ETag != `"u-1"` || !got.Created ||
-		!slices.Equal(got.Warnings, []string{`spec.acl is old: use "policy"`}) {
-		t.Errorf("got %+v", got)
+	if got.Object.Status.BucketName != "payments-a" || got.ETag != `"u-1"` || !got.Created {
+		t.Errorf("BucketName = %q, ETag = %s, Created = %v, want payments-a, \"u-1\", true",
+			got.Object.Status.BucketName, got.ETag, got.Created)
+	}
+	if want := []string{`spec.acl is old: use "policy"`}; !slices.Equal(got.Warnings, want) {
+		t.Errorf("Warnings = %q, want %q", got.Warnings, want)
 	}
 	if _, has := sent["status"]; has {
 		t.Errorf("a status was sent, which the API refuses: %v", sent)

@@ -50,8 +50,8 @@ func Example() {
 		if len(change.Snapshot) > 0 {
 			b = &change.Snapshot[0]
 		}
-		if b != nil && b.UID == made.Object.UID && b.Status.ObservedGeneration >= made.Object.Generation &&
-			meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionReady) {
+		fresh := b != nil && b.UID == made.Object.UID && b.Status.ObservedGeneration >= made.Object.Generation
+		if fresh && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionReady) {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,8 @@ func TestPorticoComesFirst(t *testing.T) {
 		first, others, found := "", false, false
 		for _, c := range c.all {
 			words := strings.Fields(c.Text)[0]
-			if first == "" && (words == "portico" || words == "kubectl" || words == "curl") {
+			known := slices.Contains([]string{"portico", "kubectl", "curl"}, words)
+			if first == "" && known {
 				first = words
 			}
 			others = others || words != "portico"

@@ -93,7 +93,8 @@ func TestARequestIsSaidInASentence(t *testing.T) {
 // Every field of every kind is shown, by the sentence or the settings, and sentences use existing fields only.
 func TestEveryFieldIsTold(t *testing.T) {
 	for _, k := range catalogtest.Kinds(t) {
-		if len(k.Says) == 0 && k.Namespaced && k.KeptBy == "" && k.Name != "HostnameGrant" {
+		requested := k.Namespaced && k.KeptBy == "" && k.Name != "HostnameGrant"
+		if requested && len(k.Says) == 0 {
 			t.Errorf("%s has no annotation portico.dev/says", k.Name)
 		}
 		for _, c := range k.Says {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,11 +28,13 @@ func errandTo(t *testing.T, h http.HandlerFunc) (*Client, *cluster) {
 func TestWhatAPersonAsksIsCarriedWithTheirToken(t *testing.T) {
 	c, _ := errandTo(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.Header.Get("Authorization") != "Bearer token-1" || r.Header.Get(operatorapi.HeaderPerson) != "janes" ||
-			r.Header.Get(operatorapi.HeaderRequest) != "r1" ||
-			r.Header.Get(operatorapi.HeaderAddress) != "10.0.0.1" || r.Method != http.MethodPatch ||
-			string(body) != `{"remove":["a"]}` {
-			t.Errorf("%s %v %s", r.Method, r.Header, body)
+		got := []string{
+			r.Method, r.Header.Get("Authorization"), r.Header.Get(operatorapi.HeaderPerson),
+			r.Header.Get(operatorapi.HeaderRequest), r.Header.Get(operatorapi.HeaderAddress), string(body),
+		}
+		want := []string{http.MethodPatch, "Bearer token-1", "janes", "r1", "10.0.0.1", `{"remove":["a"]}`}
+		if !slices.Equal(got, want) {
+			t.Errorf("method, Authorization, person, request, address, body = %q, want %q", got, want)
 		}
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(operatorapi.Secret{Name: "shop"})
@@ -77,9 +80,11 @@ func TestRefusalsAreToldFromTrouble(t *testing.T) {
 				Errand{Method: http.MethodGet, Path: "/people/secrets/payments", Token: "janes"}, &out)
 			refused, told := errors.AsType[*RefusedError](err)
 			_, away := errors.AsType[*AwayError](err)
-			if told != (c.refused != 0) || away == told ||
-				told && (refused.Status != c.refused || refused.Error() != "you may not") {
-				t.Errorf("%v", err)
+			if told != (c.refused != 0) || away == told {
+				t.Fatalf("error = %v, refused %v, away %v; want it refused: %v", err, told, away, c.refused != 0)
+			}
+			if told && (refused.Status != c.refused || refused.Error() != "you may not") {
+				t.Errorf("refused with %d: %v, want %d: you may not", refused.Status, refused, c.refused)
 			}
 			if (len(k.dropped) > 0) != c.dropped || strings.Contains(err.Error(), "planted") ||
 				strings.Contains(err.Error(), "janes") {

@@ -130,7 +130,8 @@ func retime(all map[key]sample, kind string) Times {
 	for i, upTo := range append(slices.Clone(bounds), 0) {
 		b := Bucket{UpTo: upTo}
 		for _, d := range took {
-			if (upTo == 0 || d <= upTo) && (i == 0 || d > bounds[i-1]) {
+			below, above := upTo == 0 || d <= upTo, i == 0 || d > bounds[i-1]
+			if below && above {
 				b.N++
 			}
 		}

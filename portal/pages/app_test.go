@@ -164,11 +164,7 @@ func TestPagesOfAnApplication(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
-				w.Body.String(), c.hides) {
-				t.Errorf("%s answers %d, want %d with %q and without %q:\n%s", c.path, w.Code, c.status, c.shows,
-					c.hides, w.Body)
-			}
+			answers(t, w, c.status, c.shows, c.hides)
 		})
 	}
 }

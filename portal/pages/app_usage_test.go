@@ -2,6 +2,7 @@ package pages
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -64,9 +65,10 @@ func TestWhyThereAreNoFigures(t *testing.T) {
 		f := shopSite(t)
 		f.usage, f.noUsage = c.usage, c.err
 		w := visit(t, f, developer, atShop)
-		if w.Code != 200 || strings.Count(w.Body.String(), want) != 1 || strings.Contains(w.Body.String(), "s3cret") ||
-			strings.Contains(w.Body.String(), `class="gauge"`) {
-			t.Errorf("%d without %q:\n%s", w.Code, want, w.Body)
+		answers(t, w, http.StatusOK, want, `class="gauge"`)
+		reads(t, w.Body.String(), "", "s3cret")
+		if n := strings.Count(w.Body.String(), want); n != 1 {
+			t.Errorf("%q is there %d times, want once", want, n)
 		}
 	}
 	f := shopSite(t)

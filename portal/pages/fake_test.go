@@ -131,7 +131,9 @@ func (f *fakeCluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind
 func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) (
 	[]*unstructured.Unstructured, error,
 ) {
-	if err := f.require(ctx, id, "list", k, ns); err != nil && (ns != "" || !k.Namespaced || !page.Unseen(err)) {
+	err := f.require(ctx, id, "list", k, ns)
+	narrowed := ns == "" && k.Namespaced && page.Unseen(err)
+	if err != nil && !narrowed {
 		return nil, err
 	}
 	all, _ := f.Can(ctx, id, "list", k, "")
@@ -140,7 +142,7 @@ func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind
 	var out []*unstructured.Unstructured
 	for _, o := range f.objects {
 		may, _ := f.Can(ctx, id, "list", k, o.GetNamespace())
-		if o.GetKind() == k.Name && everywhere(o, ns) && (all || may) {
+		if (all || may) && o.GetKind() == k.Name && everywhere(o, ns) {
 			out = append(out, o)
 		}
 	}

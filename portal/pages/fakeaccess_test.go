@@ -36,7 +36,10 @@ func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string)
 	out := cluster.Activity{Narrow: !all && ns == ""}
 	for _, e := range f.events {
 		may, _ := f.Can(ctx, id, "list", events, e.Namespace)
-		if e.ReportingController == activity.Controller && (ns == "" || e.Namespace == ns) && (all || may) {
+		if !all && !may || e.ReportingController != activity.Controller {
+			continue
+		}
+		if ns == "" || e.Namespace == ns {
 			out.Events = append(out.Events, e)
 		}
 	}

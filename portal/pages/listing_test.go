@@ -106,9 +106,13 @@ func TestPages(t *testing.T) {
 			l := views.List{Query: views.Query{Batch: page}}
 			rows := arrange(&l, slices.Clone(all), viewer{})
 			from, to := (page-1)*batchLimit, min(page*batchLimit, n)
-			if l.Batches != (n+batchLimit-1)/batchLimit || len(rows) != to-from ||
-				rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
-				t.Errorf("page %d of %d of %d rows is %s", page, l.Batches, n, namesOf(rows))
+			if batches := (n + batchLimit - 1) / batchLimit; l.Batches != batches || len(rows) != to-from {
+				t.Fatalf("page %d of %d rows: %d rows of %d pages, want %d of %d", page, n, len(rows), l.Batches,
+					to-from, batches)
+			}
+			first, last := rows[0].Name, rows[len(rows)-1].Name
+			if first != fmt.Sprintf("r%03d", from) || last != fmt.Sprintf("r%03d", to-1) {
+				t.Errorf("page %d of %d rows = %s, want r%03d to r%03d", page, n, namesOf(rows), from, to-1)
 			}
 		}
 	}
@@ -172,10 +176,7 @@ func TestAllTeamsAreListedTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
-				w.Body.String(), c.hides) {
-				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
-			}
+			answers(t, w, c.status, c.shows, c.hides)
 		})
 	}
 	none := both(t)

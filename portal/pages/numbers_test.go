@@ -28,7 +28,10 @@ func numbered(page string) map[string]int {
 	for _, a := range anchors.FindAllStringSubmatch(after(page, `id="main"`), -1) {
 		words := strings.Join(strings.Fields(tags.ReplaceAllString(a[2], " ")), " ")
 		number, href := aNumber.FindStringSubmatch(words), hrefs.FindStringSubmatch(a[1])
-		if number == nil || href == nil || strings.Contains(a[2], "<time") || strings.Contains(a[1], `class="name"`) {
+		if number == nil || href == nil {
+			continue
+		}
+		if strings.Contains(a[2], "<time") || strings.Contains(a[1], `class="name"`) {
 			continue
 		}
 		found[html.UnescapeString(href[1])], _ = strconv.Atoi(number[1])

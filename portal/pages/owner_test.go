@@ -63,12 +63,7 @@ func TestTeamsOfThePlatform(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), c.id, c.path)
-			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
-				body, c.hides) {
-				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides,
-					after(body, "<body"))
-			}
+			answers(t, w, c.status, c.shows, c.hides)
 		})
 	}
 }
@@ -271,12 +266,7 @@ func TestANewTeam(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := send(t, c.site(t), platformAdmin, "/admin/teams/new", c.form)
-			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
-				body, c.hides) {
-				t.Errorf("answers %d, want %d with %q and not %q:\n%s", w.Code, c.status, c.shows, c.hides,
-					after(body, `id="main"`))
-			}
+			answers(t, w, c.status, c.shows, c.hides)
 		})
 	}
 	f := ownedSite(t)

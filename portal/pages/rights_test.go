@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -134,10 +135,8 @@ func TestAdminsSeeWhatPodsMayDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), platformAdmin, c.path)
-			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(
-				mainOf(t, w.Body.String()), c.hides) {
-				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, mainOf(t, w.Body.String()))
-			}
+			answers(t, w, http.StatusOK, c.shows, "")
+			reads(t, mainOf(t, w.Body.String()), "", c.hides)
 		})
 	}
 	for _, path := range []string{"/admin/rights", "/admin/live?tab=rights"} {

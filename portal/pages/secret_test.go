@@ -97,9 +97,12 @@ func TestThePagesOfSecretsAskForAFreshSignInFirst(t *testing.T) {
 	} {
 		w := visit(t, secretSite(t), developer, path)
 		want := `href="/auth/confirm?` + url.Values{"return_to": {back}}.Encode() + `"`
-		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, want) ||
-			strings.Contains(body, `id="value"`) || strings.Contains(body, "tls.key") {
-			t.Errorf("%s: %d, want %s\n%s", path, w.Code, want, mainOf(t, body))
+		body := w.Body.String()
+		if w.Code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, want 200 with %s\n%s", path, w.Code, want, mainOf(t, body))
+		}
+		if strings.Contains(body, `id="value"`) || strings.Contains(body, "tls.key") {
+			t.Errorf("%s shows a value or a key\n%s", path, mainOf(t, body))
 		}
 	}
 }
@@ -256,9 +259,13 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 				if fresh {
 					w = confirmed(t, f, "GET", path, nil)
 				}
-				if body := w.Body.String(); w.Code != status || !strings.Contains(body, says) ||
-					strings.Contains(body, "/auth/confirm") || strings.Contains(body, `id="value"`) {
-					t.Errorf("%s, fresh %v: %d\n%s", path, fresh, w.Code, mainOf(t, body))
+				body := w.Body.String()
+				if w.Code != status || !strings.Contains(body, says) {
+					t.Errorf("%s, fresh %v: %d, want %d with %q\n%s", path, fresh, w.Code, status, says,
+						mainOf(t, body))
+				}
+				if strings.Contains(body, "/auth/confirm") || strings.Contains(body, `id="value"`) {
+					t.Errorf("%s, fresh %v: asks for a sign-in or a value\n%s", path, fresh, mainOf(t, body))
 				}
 			}
 		}

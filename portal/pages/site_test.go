@@ -30,6 +30,26 @@ func visit(t *testing.T, f *fakeCluster, id auth.Identity, path string) *httptes
 	return w
 }
 
+// answers checks the status of an answer, and its text as reads does.
+func answers(t *testing.T, w *httptest.ResponseRecorder, status int, shows, hides string) {
+	t.Helper()
+	if w.Code != status {
+		t.Errorf("status = %d, want %d", w.Code, status)
+	}
+	reads(t, w.Body.String(), shows, hides)
+}
+
+// reads checks that a text has the part that it shows, and not the one that it hides; an empty part is not checked.
+func reads(t *testing.T, text, shows, hides string) {
+	t.Helper()
+	if !strings.Contains(text, shows) {
+		t.Errorf("want %q in:\n%s", shows, text)
+	}
+	if hides != "" && strings.Contains(text, hides) {
+		t.Errorf("want no %q in:\n%s", hides, text)
+	}
+}
+
 func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()

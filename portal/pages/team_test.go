@@ -61,11 +61,7 @@ func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
-			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
-				body, c.hides) {
-				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
-			}
+			answers(t, w, c.status, c.shows, c.hides)
 		})
 	}
 }
@@ -114,11 +110,7 @@ func TestTeamsAreFoundAmongHundreds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), developer, c.path)
-			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(
-				body, c.hides) {
-				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
-			}
+			answers(t, w, c.status, c.shows, c.hides)
 		})
 	}
 }

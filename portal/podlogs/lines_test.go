@@ -77,10 +77,12 @@ func TestLastKeepsTheNewestLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines, cut, err := linesOf(c.in).Last()
-			if err != nil || cut != c.cut || !strings.HasPrefix(lines[0], c.first) ||
-				!strings.HasPrefix(lines[len(lines)-1], c.last) {
-				t.Fatalf("%d lines, cut %v, %v, from %.20q to %.20q", len(lines), cut, err, lines[0],
-					lines[len(lines)-1])
+			if err != nil || cut != c.cut {
+				t.Fatalf("%d lines, cut %v, %v, want cut %v", len(lines), cut, err, c.cut)
+			}
+			first, last := lines[0], lines[len(lines)-1]
+			if !strings.HasPrefix(first, c.first) || !strings.HasPrefix(last, c.last) {
+				t.Fatalf("lines from %.20q to %.20q, want %q to %q", first, last, c.first, c.last)
 			}
 			if size := len(strings.Join(lines, "\n")); size > MaxBytes || int64(len(lines)) > MaxLines {
 				t.Errorf("%d lines, %d bytes", len(lines), size)

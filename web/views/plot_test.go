@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,8 +44,9 @@ func TestSparkLinesHaveGapsWhereNothingIsKnown(t *testing.T) {
 
 func TestBarsThatAreNotEmptyCanBeSeen(t *testing.T) {
 	r := Histogram{Bars: []Bar{{"1 s", 0}, {"2 s", 1}, {"5 s", 1000}}}.rects()
-	if r[0].h != "0.0" || r[1].h != "2.0" || r[2].h != "64.0" || r[2].y != "0.0" {
-		t.Errorf("%+v", r)
+	got := []string{r[0].h, r[1].h, r[2].h, r[2].y}
+	if want := []string{"0.0", "2.0", "64.0", "0.0"}; !slices.Equal(got, want) {
+		t.Errorf("heights, and y of the last = %q, want %q", got, want)
 	}
 }
 

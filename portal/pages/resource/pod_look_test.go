@@ -73,8 +73,11 @@ func TestAPodsStateInWords(t *testing.T) {
 				pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 			}
 			got := podLook(pod)
-			if got.Word != c.word || got.Text != c.text || got.Tone != c.tone || got.Icon == "" {
-				t.Errorf("%+v, want %q, %q, %q", got, c.word, c.text, c.tone)
+			if got.Word != c.word || got.Text != c.text || got.Tone != c.tone {
+				t.Errorf("look = %+v, want %q, %q, %q", got, c.word, c.text, c.tone)
+			}
+			if got.Icon == "" {
+				t.Error("Icon is empty")
 			}
 		})
 	}
