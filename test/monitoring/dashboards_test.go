@@ -62,10 +62,15 @@ func TestDashboardsShowWhatThereIs(t *testing.T) {
 		ids := map[int]bool{}
 		for i := range d.Panels {
 			p := &d.Panels[i]
-			if ids[p.ID] || p.Title == "" || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 ||
-				p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
-				t.Errorf("%s: the panel %d, %q, shares its ID, or is without title, place, data source or targets",
-					path, p.ID, p.Title)
+			if ids[p.ID] || p.Title == "" {
+				t.Errorf("%s: the panel %d, %q, shares its ID, or has no title", path, p.ID, p.Title)
+			}
+			if at := p.GridPos; at.X+at.W > 24 || at.H == 0 {
+				t.Errorf("%s: the panel %q is at %+v, want it within 24 columns", path, p.Title, at)
+			}
+			if p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
+				t.Errorf("%s: the panel %q has the data source %q and %d targets, want ${datasource} and some",
+					path, p.Title, p.Datasource.UID, len(p.Targets))
 			}
 			ids[p.ID] = true
 			for _, target := range p.Targets {

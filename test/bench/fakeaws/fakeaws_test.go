@@ -163,10 +163,12 @@ func TestQueuesKeepTagsAndAttributes(t *testing.T) {
 	want(t, code(err), "InvalidAttributeName")
 	have, err := c.GetQueueAttributes(
 		ctx, &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
-	if err != nil || have.Attributes["DelaySeconds"] != "7" || have.Attributes["VisibilityTimeout"] != "9" ||
-		have.Attributes["QueueArn"] != "arn:aws:sqs:eu-west-1:"+AccountID+":q" {
-		t.Errorf("%+v, %v", have, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	want(t, have.Attributes["DelaySeconds"], "7")
+	want(t, have.Attributes["VisibilityTimeout"], "9")
+	want(t, have.Attributes["QueueArn"], "arn:aws:sqs:eu-west-1:"+AccountID+":q")
 
 	if _, err := c.TagQueue(ctx, &sqs.TagQueueInput{QueueUrl: url, Tags: map[string]string{"a": "b"}}); err != nil {
 		t.Fatal(err)
@@ -228,13 +230,20 @@ func TestCallsAreCountedAndDelayed(t *testing.T) {
 	if took := time.Since(began); took < 20*time.Millisecond {
 		t.Errorf("the answer came after %s", took)
 	}
-	if len(seen) != 1 || seen[0].Resource != "none" || seen[0].Operation != "GetBucketTagging" || seen[0].Write() {
-		t.Errorf("seen %+v", seen)
+	if len(seen) != 1 {
+		t.Fatalf("seen %+v, want one call", seen)
+	}
+	want(t, seen[0].Resource, "none")
+	want(t, seen[0].Operation, "GetBucketTagging")
+	if seen[0].Write() {
+		t.Error("Write() = true, want false")
 	}
 	counts := s.Counts().Since(before)
-	if counts["s3 GetBucketTagging"] != (Count{1, 1}) || counts.Total() != 1 || counts.Writes() != 0 ||
-		before.Of("sts").Total() != 1 {
-		t.Errorf("counts %v", counts)
+	if got := counts["s3 GetBucketTagging"]; got != (Count{1, 1}) || counts.Total() != 1 || counts.Writes() != 0 {
+		t.Errorf("counts = %v, want one read", counts)
+	}
+	if n := before.Of("sts").Total(); n != 1 {
+		t.Errorf("calls of STS before = %d, want 1", n)
 	}
 }
 

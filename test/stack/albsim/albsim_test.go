@@ -80,10 +80,14 @@ func TestConfigurationsAreMerged(t *testing.T) {
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			got := merge(tt.first, tt.second)
-			if got.Scheme != tt.scheme || listenerConfig(got, "HTTPS", 443).DefaultCertificate != tt.on443 ||
-				listenerConfig(got, "HTTPS", 8443).DefaultCertificate != "class" ||
-				len(got.ListenerConfigurations) != 2 {
-				t.Errorf("%+v", got)
+			if got.Scheme != tt.scheme || len(got.ListenerConfigurations) != 2 {
+				t.Errorf("Scheme = %q, %d listeners, want %q, 2", got.Scheme, len(got.ListenerConfigurations),
+					tt.scheme)
+			}
+			for port, want := range map[int32]string{443: tt.on443, 8443: "class"} {
+				if c := listenerConfig(got, "HTTPS", port).DefaultCertificate; c != want {
+					t.Errorf("certificate of port %d = %q, want %q", port, c, want)
+				}
 			}
 		})
 	}
