@@ -46,9 +46,11 @@ func TestTagsOfABucketWithABACAreKept(t *testing.T) {
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Tags = v1alpha1.Tags{"cost": "low"} })
 	ready(t, c, b)
 	tags := tagsOf(t, api, name)
-	if tags["cost"] != "low" || tags["team"] != "" || tags["owner"] != "finance" || tags["portico.dev/uid"] != string(
-		b.UID) {
-		t.Errorf("tags %v", tags)
+	want := map[string]string{"cost": "low", "team": "", "owner": "finance", "portico.dev/uid": string(b.UID)}
+	for key, value := range want {
+		if tags[key] != value {
+			t.Errorf("tag %s = %q, want %q", key, tags[key], value)
+		}
 	}
 	if got := tagWrites(name, m); !slices.Equal(got, []string{"PutBucketTagging", "TagResource", "UntagResource"}) {
 		t.Errorf("calls %v", got)

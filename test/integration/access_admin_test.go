@@ -98,8 +98,11 @@ func TestQuotasOfRightsAreReadAndTold(t *testing.T) {
 	a.things(t, c, ns, "bound")
 	a.said(t, c, v1alpha1.ConditionWorkloadIdentityReady, "Verified")
 	s := a.provider.Status.WorkloadIdentity
-	if s == nil || s.Roles.Quota != 1000 || s.Associations.Quota != 5000 || s.Associations.Used != 0 {
-		t.Fatalf("%+v", s)
+	if s == nil {
+		t.Fatal("WorkloadIdentity = nil")
+	}
+	if s.Roles.Quota != 1000 || s.Associations.Quota != 5000 || s.Associations.Used != 0 {
+		t.Fatalf("quotas = %+v, want 1000 roles and 5000 associations, none used", s)
 	}
 	world.Proxy.SetRolesQuota(int(s.Roles.Used) + 1)
 	t.Cleanup(func() { world.Proxy.SetRolesQuota(0) })

@@ -52,9 +52,12 @@ func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 	t.Logf("calls for the application's rights: %v",
 		called(slices.Concat(world.Proxy.CallsSince(mark, awsproxy.To("iam")),
 			world.Proxy.CallsSince(mark, awsproxy.To("eks")))))
-	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 ||
-		len(cluster.associations(t, ns)) != 1 || len(a.associations(t, ns)) != 0 {
-		t.Errorf("roles %v, in the account of the cluster %v", here, there)
+	here, there := a.roles(t, ns), cluster.roles(t, ns)
+	if len(here) != 1 || len(there) != 1 {
+		t.Errorf("roles %v, in the account of the cluster %v; want one each", here, there)
+	}
+	if in, out := cluster.associations(t, ns), a.associations(t, ns); len(in) != 1 || len(out) != 0 {
+		t.Errorf("associations of the cluster %v, others %v; want one, none", in, out)
 	}
 
 	pod := podOf(t, c, app)
@@ -111,10 +114,14 @@ func (a *rightsAccount) loses(t *testing.T, c client.Client, ns string, fault aw
 	settle(t, c, worker)
 	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources = w.Spec.Resources[:1] })
 	settle(t, c, worker)
-	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 ||
-		len(cluster.associations(t, ns)) != 1 || strings.Contains(worker.Status.Policy, "s3:") {
-		t.Errorf("%s of %s: roles %v and %v, policy %s", fault.Operation, fault.Account, here, there,
-			worker.Status.Policy)
+	here, there, bound := a.roles(t, ns), cluster.roles(t, ns), cluster.associations(t, ns)
+	if len(here) != 1 || len(there) != 1 || len(bound) != 1 {
+		t.Errorf("%s of %s: roles %v and %v, associations %v; want one each", fault.Operation, fault.Account, here,
+			there,
+			bound)
+	}
+	if policy := worker.Status.Policy; strings.Contains(policy, "s3:") {
+		t.Errorf("%s of %s: policy %s, want no s3:", fault.Operation, fault.Account, policy)
 	}
 	if err := c.Delete(t.Context(), worker); err != nil {
 		t.Fatal(err)

@@ -122,9 +122,12 @@ func TestARefusedFilterHoldsUpNoOtherSubscription(t *testing.T) {
 	if !strings.Contains(got.Message, "subscriptions.") {
 		t.Errorf("message %q", got.Message)
 	}
-	if s := o.Status; len(s.Subscriptions) != 1 || s.Subscriptions[0].Queue != "second" || s.ARN == "" ||
-		s.Binding == nil {
-		t.Errorf("status %+v", s)
+	s := o.Status
+	if len(s.Subscriptions) != 1 || s.Subscriptions[0].Queue != "second" {
+		t.Errorf("Subscriptions = %+v, want one to second", s.Subscriptions)
+	}
+	if s.ARN == "" || s.Binding == nil {
+		t.Errorf("ARN = %q, Binding = %v; want both", s.ARN, s.Binding)
 	}
 }
 

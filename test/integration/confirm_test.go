@@ -104,9 +104,14 @@ func confirmedFor(t *testing.T, c client.Client, obj engine.Object, says string)
 	}
 	err := c.Delete(t.Context(), obj, client.DryRunAll)
 	line := "kubectl annotate "
-	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), line) ||
-		!strings.Contains(err.Error(), "portico.dev/confirm-deletion="+obj.GetName()+" && kubectl delete ") {
-		t.Fatalf("%v, want it refused because of %q, with what to type", err, says)
+	if !apierrors.IsForbidden(err) {
+		t.Fatalf("error = %v, want it forbidden because of %q", err, says)
+	}
+	typed := "portico.dev/confirm-deletion=" + obj.GetName() + " && kubectl delete "
+	for _, want := range []string{says, line, typed} {
+		if !strings.Contains(err.Error(), want) {
+			t.Fatalf("error = %v, want %q in it", err, want)
+		}
 	}
 	annotate(t, c, obj, v1alpha1.AnnotationConfirmDeletion, "another")
 	if err := c.Delete(t.Context(), obj, client.DryRunAll); !apierrors.IsForbidden(err) {

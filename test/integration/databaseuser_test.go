@@ -143,9 +143,16 @@ func checkBinding(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, u *v1a
 		}
 	}
 	uri, err := url.Parse(b["uri"])
-	if err != nil || uri.User.Username() != b["username"] || uri.Host != b["host"]+":"+b["port"] || uri.Path != "/"+
-		b["database"] || len(b) != len(master) {
-		t.Errorf("the URI does not fit: %v", err)
+	if err != nil {
+		t.Fatalf("the URI is none: %v", err)
+	}
+	if uri.User.Username() != b["username"] || uri.Host != b["host"]+":"+b["port"] || uri.Path != "/"+b["database"] {
+		t.Errorf("uri of %s at %s%s, want %s, %s:%s/%s", uri.User.Username(), uri.Host, uri.Path, b["username"],
+			b["host"],
+			b["port"], b["database"])
+	}
+	if len(b) != len(master) {
+		t.Errorf("%d keys, want %d", len(b), len(master))
 	}
 	for _, step := range []string{v1alpha1.StepDatabaseReached, v1alpha1.StepUserReady, v1alpha1.StepBindingReady} {
 		if !meta.IsStatusConditionTrue(u.Status.Conditions, step) {

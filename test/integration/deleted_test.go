@@ -87,9 +87,16 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 			line += " " + field
 		}
 		lines = append(lines, line)
-		if d.Provider != p.Name || d.Account != "230000000081" || d.Region == "" || d.ID == "" ||
-			!strings.HasPrefix(d.ARN, "arn:aws:") || d.NameInUse || (d.Snapshot && d.Taken == nil) {
-			t.Errorf("%+v", d)
+		if d.Provider != p.Name || d.Account != "230000000081" || d.Region == "" {
+			t.Errorf("%s: Provider = %q, Account = %q, Region = %q; want %s, 230000000081, any", line, d.Provider,
+				d.Account,
+				d.Region, p.Name)
+		}
+		if d.ID == "" || !strings.HasPrefix(d.ARN, "arn:aws:") {
+			t.Errorf("%s: ID = %q, ARN = %q; want both", line, d.ID, d.ARN)
+		}
+		if d.NameInUse || (d.Snapshot && d.Taken == nil) {
+			t.Errorf("%s: NameInUse = %v, Taken = %v; want false, the time of a snapshot", line, d.NameInUse, d.Taken)
 		}
 	}
 	if !slices.Equal(lines, want) || len(got.Problems) > 0 {
@@ -128,8 +135,13 @@ func TestAnAccountThatTellsNothingOfDeletedResourcesIsNamed(t *testing.T) {
 		return len(list.Items) > 0 && len(list.Problems) > 0
 	})
 	said := fmt.Sprint(got.Problems)
-	if got.Items[0].Name != "left" || !strings.Contains(said, p.Name) || !strings.Contains(said, "tag:GetResources") ||
-		strings.Contains(said, "Provider") {
-		t.Errorf("%+v", got)
+	if name := got.Items[0].Name; name != "left" {
+		t.Errorf("Name = %q, want left", name)
+	}
+	if !strings.Contains(said, p.Name) || !strings.Contains(said, "tag:GetResources") {
+		t.Errorf("Problems = %s, want %s and tag:GetResources in it", said, p.Name)
+	}
+	if strings.Contains(said, "Provider") {
+		t.Errorf("Problems = %s, want no kind in it", said)
 	}
 }

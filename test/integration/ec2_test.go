@@ -86,13 +86,20 @@ func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
 		vm.Monitoring.State != ec2types.MonitoringStateEnabled {
 		t.Errorf("metadata %+v, monitoring %+v", vm.MetadataOptions, vm.Monitoring)
 	}
-	if v := volumeAt(t, m, "/dev/xvda"); !aws.ToBool(v.Encrypted) || v.VolumeType != ec2types.VolumeTypeGp3 ||
-		*v.Size != 20 || *v.Iops != 4000 {
-		t.Errorf("root volume encrypted %v, %s, %d GiB", aws.ToBool(v.Encrypted), v.VolumeType, *v.Size)
+	v := volumeAt(t, m, "/dev/xvda")
+	if !aws.ToBool(v.Encrypted) || v.VolumeType != ec2types.VolumeTypeGp3 {
+		t.Errorf("root volume: Encrypted = %v, VolumeType = %s, want true, gp3", aws.ToBool(v.Encrypted), v.VolumeType)
 	}
-	if s := m.Status; s.InstanceState != "running" || s.PrivateIP == "" || s.AvailabilityZone == "" ||
-		s.LaunchTime == nil || len(s.Volumes) != 1 || s.Volumes[0].Size != 20 {
-		t.Errorf("status %+v", s)
+	if *v.Size != 20 || *v.Iops != 4000 {
+		t.Errorf("root volume: Size = %d, Iops = %d, want 20, 4000", *v.Size, *v.Iops)
+	}
+	s := m.Status
+	if s.InstanceState != "running" || s.PrivateIP == "" || s.AvailabilityZone == "" {
+		t.Errorf("InstanceState = %q, PrivateIP = %q, AvailabilityZone = %q; want running, and both",
+			s.InstanceState, s.PrivateIP, s.AvailabilityZone)
+	}
+	if s.LaunchTime == nil || len(s.Volumes) != 1 || s.Volumes[0].Size != 20 {
+		t.Errorf("LaunchTime = %v, Volumes = %+v; want a time, one of 20 GiB", s.LaunchTime, s.Volumes)
 	}
 	secret := &corev1.Secret{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: m.Status.Binding.Name}, secret); err != nil {

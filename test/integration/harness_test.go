@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -199,7 +200,8 @@ func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own context is cancelled
 	for kind := range scheme().KnownTypes(v1alpha1.GroupVersion) {
-		if strings.HasSuffix(kind, "List") && kind != "AWSProviderList" && kind != "TeamList" && kind != "List" {
+		notOfTests := []string{"List", "AWSProviderList", "TeamList"}
+		if strings.HasSuffix(kind, "List") && !slices.Contains(notOfTests, kind) {
 			abandonAll(ctx, t, c, ns, kind)
 		}
 	}

@@ -106,15 +106,19 @@ func (d domain) request(host string, change ...func(
 	return r
 }
 
+// isValidation reports whether a record proves to ACM that the name is ours.
+func isValidation(s types.ResourceRecordSet) bool {
+	return s.Type == types.RRTypeCname && strings.Contains(aws.ToString(s.ResourceRecords[0].Value), "acm-validations")
+}
+
 // records returns the zone's record sets as "TYPE name", sorted, without the zone's own and the validation records.
 func (d domain) records() []string {
 	d.t.Helper()
 	var all []string
 	for _, s := range d.sets() {
 		name := dnsname.Canonical(aws.ToString(s.Name))
-		if (name == d.name && (s.Type == types.RRTypeNs || s.Type == types.RRTypeSoa)) ||
-			(s.Type == types.RRTypeCname &&
-				strings.Contains(aws.ToString(s.ResourceRecords[0].Value), "acm-validations")) {
+		ofZone := name == d.name && (s.Type == types.RRTypeNs || s.Type == types.RRTypeSoa)
+		if ofZone || isValidation(s) {
 			continue
 		}
 		all = append(all, string(s.Type)+" "+name)

@@ -295,9 +295,13 @@ func TestListenersThatAdminsConfigureStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := config.Spec.ListenerConfigurations
-	if len(all) != 2 || !slices.Equal(all[0].ListenerAttributes, attributes) || len(all[0].Certificates) != 2 ||
-		all[1].ProtocolPort != "HTTP:80" || !slices.Equal(all[1].ListenerAttributes, attributes) {
-		t.Errorf("%+v", all)
+	if len(all) != 2 || len(all[0].Certificates) != 2 || all[1].ProtocolPort != "HTTP:80" {
+		t.Fatalf("listeners = %+v, want two: with two certificates, and HTTP:80", all)
+	}
+	for i := range all {
+		if got := all[i].ListenerAttributes; !slices.Equal(got, attributes) {
+			t.Errorf("attributes of listener %d = %+v, want %+v", i, got, attributes)
+		}
 	}
 	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) {
 		l.Spec.ListenerConfigurations[0].SSLPolicy = "ELBSecurityPolicy-2016-08"

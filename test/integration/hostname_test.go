@@ -31,9 +31,9 @@ func TestAHostnameIsServedAndLeavesNothing(t *testing.T) {
 			t.Errorf("%s is %+v", step, meta.FindStatusCondition(s.Conditions, step))
 		}
 	}
-	if s.URL != "https://shop."+d.name || s.Hostname != "shop."+d.name || s.Zone != d.name ||
-		s.Certificate.Status != "ISSUED" {
-		t.Errorf("status %+v", s)
+	got := []string{s.URL, s.Hostname, s.Zone, s.Certificate.Status}
+	if want := []string{"https://shop." + d.name, "shop." + d.name, d.name, "ISSUED"}; !slices.Equal(got, want) {
+		t.Errorf("URL, Hostname, Zone, Certificate.Status = %q, want %q", got, want)
 	}
 	if got, want := d.records(), []string{"A shop." + d.name, "AAAA shop." + d.name, "TXT _portico.shop." +
 		d.name}; !slices.Equal(got, want) {

@@ -268,9 +268,12 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 	mark := world.Proxy.Mark()
 	startOperatorIn(t, s)
 	createReady(t, c, request)
-	if request.Status.URL != url || request.Status.Certificate.ARN != certificate ||
-		request.Status.Gateway != place.Name || request.Status.Claim != held.Name {
-		t.Errorf("status %+v", request.Status)
+	got := request.Status
+	if got.URL != url || got.Certificate.ARN != certificate {
+		t.Errorf("URL = %q, certificate %q, want %s, %s", got.URL, got.Certificate.ARN, url, certificate)
+	}
+	if got.Gateway != place.Name || got.Claim != held.Name {
+		t.Errorf("Gateway = %q, Claim = %q, want %s, %s", got.Gateway, got.Claim, place.Name, held.Name)
 	}
 	ready(t, c, &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: held.Name}})
 	// The new Gateway has another UID, so the load balancer controller creates another load balancer, and the
@@ -368,10 +371,15 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 		setsSenders); len(calls) != 0 {
 		t.Errorf("who may send was written: %v", calls)
 	}
-	if bucket.Status.BucketName != name || asked.Status.Certificate.ARN != certificate ||
-		!slices.Equal(d.records(), records) || !slices.Equal(ownership(d), notes) {
-		t.Errorf("another bucket, certificate or record: %+v, %+v, %v, %v", bucket.Status, asked.Status, d.records(),
-			ownership(d))
+	if bucket.Status.BucketName != name || asked.Status.Certificate.ARN != certificate {
+		t.Errorf("bucket %q, certificate %q, want %s, %s", bucket.Status.BucketName, asked.Status.Certificate.ARN, name,
+			certificate)
+	}
+	if got := d.records(); !slices.Equal(got, records) {
+		t.Errorf("records %v, want %v", got, records)
+	}
+	if got := ownership(d); !slices.Equal(got, notes) {
+		t.Errorf("ownership %v, want %v", got, notes)
 	}
 	if len(queue.Labels) != 0 {
 		t.Errorf("labels %v", queue.Labels)

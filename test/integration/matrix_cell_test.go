@@ -33,8 +33,11 @@ func (m *matrix) cell(r row, a actor) string {
 	m.t.Helper()
 	as := m.make(r)
 	got := m.ask(m.portal.url, r.method, as, a)
-	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes ||
-		r.ofTeam() && a.member || r.ofPassword() && a.inTeam {
+	allowed := a.inTeam && got.word != wordNo && got.word != wordSignIn
+	if allowed || r.stream && got.word == wordYes {
+		return got.word
+	}
+	if r.ofTeam() && a.member || r.ofPassword() && a.inTeam {
 		return got.word
 	}
 	for what, other := range m.absent(r, as, a) {
@@ -60,8 +63,8 @@ func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	}
 	if strings.Contains(r.route, "{name}") {
 		for _, part := range strings.Split(as.path, "/")[1:] {
-			if strings.HasPrefix(part, "matrix") || strings.HasPrefix(part, m.ns+"-") || part == "matrix."+m.name ||
-				part == "default" {
+			made := strings.HasPrefix(part, "matrix") || strings.HasPrefix(part, m.ns+"-")
+			if made || part == "default" { // the name of an object
 				replaced("a name that there is not", strings.SplitN(part, "?", 2)[0])
 			}
 		}
@@ -69,7 +72,8 @@ func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	if strings.Contains(r.route, "{pod}") {
 		replaced("a Pod that there is not", m.pod)
 	}
-	if !a.inTeam && !r.ofTeam() && (strings.Contains(as.path, m.ns) || strings.Contains(as.path, gateways)) {
+	ofNamespace := strings.Contains(as.path, m.ns) || strings.Contains(as.path, gateways)
+	if !a.inTeam && !r.ofTeam() && ofNamespace {
 		other := as
 		other.path = strings.NewReplacer("/"+m.ns, "/"+nobody, "="+m.ns, "="+nobody, "/"+gateways, "/"+nobody).Replace(
 			as.path)

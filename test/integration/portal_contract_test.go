@@ -70,9 +70,12 @@ func (c provoked) judge(t *testing.T, a answer) {
 	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
 		t.Errorf("the problem comes as %q", got)
 	}
-	if a.body["status"] != float64(c.status) || a.body["title"] != http.StatusText(c.status) || a.detail() == "" ||
-		a.body["instance"] != "urn:portico:request:"+id {
-		t.Errorf("the problem is %s", a.raw)
+	if a.body["status"] != float64(c.status) || a.body["title"] != http.StatusText(c.status) {
+		t.Errorf("status = %v, title = %v, want %d, %s", a.body["status"], a.body["title"], c.status,
+			http.StatusText(c.status))
+	}
+	if want := "urn:portico:request:" + id; a.detail() == "" || a.body["instance"] != want {
+		t.Errorf("detail = %q, instance = %v, want any, %s", a.detail(), a.body["instance"], want)
 	}
 }
 

@@ -159,9 +159,11 @@ func TestAnnotationsOfOursHaveAMeaning(t *testing.T) {
 			q := queueOf(ns, unique("notes"))
 			q.Annotations = map[string]string{row.key: row.value}
 			err := c.Create(t.Context(), q, client.DryRunAll)
-			if (row.says == "") != (err == nil) ||
-				(err != nil && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), row.says))) {
-				t.Errorf("%v", err)
+			if (err == nil) != (row.says == "") || err != nil && !apierrors.IsInvalid(err) {
+				t.Errorf("error = %v, want it invalid: %v", err, row.says != "")
+			}
+			if !strings.Contains(fmt.Sprint(err), row.says) {
+				t.Errorf("error = %v, want %q in it", err, row.says)
 			}
 		})
 	}

@@ -97,9 +97,15 @@ func TestFIFOQueuesAndTheirRules(t *testing.T) {
 	q.Spec.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "denyAll"}
 	createReady(t, c, q)
 	got := queueAttributes(t, q)
-	if got["FifoQueue"] != "true" || got["ContentBasedDeduplication"] != "true" ||
-		got["FifoThroughputLimit"] != "perMessageGroupId" || !strings.HasSuffix(q.Status.QueueName, ".fifo") {
-		t.Errorf("queue %s has %v", q.Status.QueueName, got)
+	for key, want := range map[string]string{
+		"FifoQueue": "true", "ContentBasedDeduplication": "true", "FifoThroughputLimit": "perMessageGroupId",
+	} {
+		if got[key] != want {
+			t.Errorf("%s = %q, want %q", key, got[key], want)
+		}
+	}
+	if name := q.Status.QueueName; !strings.HasSuffix(name, ".fifo") {
+		t.Errorf("QueueName = %q, want .fifo at the end", name)
 	}
 	for wrong, change := range map[string]func(*v1alpha1.SQSQueueSpec){
 		"need fifoQueue":       func(s *v1alpha1.SQSQueueSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
@@ -165,9 +171,15 @@ func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
 	ready(t, c, q)
 	tags, err := queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: made.QueueUrl})
-	if err != nil || tags.Tags["portico.dev/uid"] != string(q.UID) || tags.Tags["made-by"] != "hand" ||
-		tags.Tags["portico.dev/adopt"] != "" {
-		t.Errorf("tags %v, %v", tags, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		"portico.dev/uid": string(q.UID), "made-by": "hand", "portico.dev/adopt": "",
+	} {
+		if got := tags.Tags[key]; got != want {
+			t.Errorf("tag %s = %q, want %q", key, got, want)
+		}
 	}
 	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.DeletionPolicy = v1alpha1.DeletionOrphan })
 	gone(t, c, q)

@@ -64,15 +64,27 @@ func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
 		t.Fatal("the URI is none")
 	}
 	password, _ := u.User.Password()
-	if b["type"] != "postgresql" || b["host"] != i.Status.Endpoint || b["database"] != "ledger" ||
-		b["username"] != "owner" || len(b["password"]) < 30 || password != b["password"] || u.Host != b["host"]+":"+
-		b["port"] {
-		t.Errorf("binding of type %s for %s@%s:%s/%s", b["type"], b["username"], b["host"], b["port"], b["database"])
+	for key, want := range map[string]string{
+		"type": "postgresql", "host": i.Status.Endpoint, "database": "ledger", "username": "owner",
+	} {
+		if b[key] != want {
+			t.Errorf("binding: %s = %q, want %q", key, b[key], want)
+		}
+	}
+	if n := len(b["password"]); n < 30 || password != b["password"] {
+		t.Errorf("binding: password of %d characters, want 30, and the same in the URI", n)
+	}
+	if want := b["host"] + ":" + b["port"]; u.Host != want {
+		t.Errorf("binding: host of the URI = %q, want %q", u.Host, want)
 	}
 	db := inRDS(t, i)
-	if !*db.StorageEncrypted || *db.PubliclyAccessible || i.Status.EngineVersion != "16.10" ||
-		i.Status.InstanceClass != "db.t4g.micro" || i.Status.AllocatedStorage != 20 {
-		t.Errorf("encrypted %v, public %v, status %+v", *db.StorageEncrypted, *db.PubliclyAccessible, i.Status)
+	if !*db.StorageEncrypted || *db.PubliclyAccessible {
+		t.Errorf("StorageEncrypted = %v, PubliclyAccessible = %v, want true, false", *db.StorageEncrypted,
+			*db.PubliclyAccessible)
+	}
+	if s := i.Status; s.EngineVersion != "16.10" || s.InstanceClass != "db.t4g.micro" || s.AllocatedStorage != 20 {
+		t.Errorf("EngineVersion = %q, InstanceClass = %q, AllocatedStorage = %d, want 16.10, db.t4g.micro, 20",
+			s.EngineVersion, s.InstanceClass, s.AllocatedStorage)
 	}
 
 	version := i.Status

@@ -61,9 +61,11 @@ func TestAWebAppFromImageToReady(t *testing.T) {
 		}
 	}
 	s := app.Status
-	if s.Availability != "2/2" || s.Image != app.Spec.Image || s.URL != "http://shop."+ns+".svc" ||
-		len(s.Revisions) != 1 {
-		t.Errorf("status %+v", s)
+	if s.Availability != "2/2" || len(s.Revisions) != 1 {
+		t.Errorf("Availability = %q, Revisions = %+v, want 2/2, one", s.Availability, s.Revisions)
+	}
+	if url := "http://shop." + ns + ".svc"; s.Image != app.Spec.Image || s.URL != url {
+		t.Errorf("Image = %q, URL = %q, want %s, %s", s.Image, s.URL, app.Spec.Image, url)
 	}
 	for _, kind := range []string{
 		v1alpha1.StepService, v1alpha1.StepDeployment, v1alpha1.StepRolledOut,

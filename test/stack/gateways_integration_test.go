@@ -56,9 +56,12 @@ func TestAGatewayHasItsLoadBalancerWithTheCertificatesOfItsConfiguration(t *test
 		t.Errorf("certificates %v, want %v", got, want)
 	}
 	to := e.rules(e.listener(balancer, 80))[0].Actions[0].RedirectConfig
-	if to == nil || aws.ToString(to.Protocol) != "HTTPS" || aws.ToString(to.Port) != "443" ||
-		to.StatusCode != elbtypes.RedirectActionStatusCodeEnumHttp301 {
-		t.Errorf("the rule of port 80 redirects to %+v", to)
+	if to == nil || to.StatusCode != elbtypes.RedirectActionStatusCodeEnumHttp301 {
+		t.Fatalf("the rule of port 80 redirects to %+v, want with 301", to)
+	}
+	if aws.ToString(to.Protocol) != "HTTPS" || aws.ToString(to.Port) != "443" {
+		t.Errorf("the rule of port 80 redirects to %s of port %s, want HTTPS of 443", aws.ToString(to.Protocol),
+			aws.ToString(to.Port))
 	}
 
 	want := []string{certificates[0], certificates[2], certificates[3]}

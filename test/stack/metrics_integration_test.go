@@ -30,9 +30,15 @@ func TestTheClusterMeasuresPods(t *testing.T) {
 		out, err = cmd.CombinedOutput()
 		return err == nil, nil
 	})
-	if f := strings.Fields(string(out)); len(f) != 3 || !strings.HasSuffix(f[1], "m") ||
-		!strings.HasSuffix(f[2], "Mi") || f[1] == "0m" || f[2] == "0Mi" {
-		t.Errorf("kubectl top says %q", out)
+	f := strings.Fields(string(out))
+	if len(f) != 3 {
+		t.Fatalf("kubectl top says %q, want three columns", out)
+	}
+	if !strings.HasSuffix(f[1], "m") || f[1] == "0m" {
+		t.Errorf("CPU = %q, want some m", f[1])
+	}
+	if !strings.HasSuffix(f[2], "Mi") || f[2] == "0Mi" {
+		t.Errorf("memory = %q, want some Mi", f[2])
 	}
 	for user, allowed := range map[string]bool{"payments-dev": true, "search-dev": false} {
 		cfg, err := s.UserConfig(user)
@@ -47,12 +53,17 @@ func TestTheClusterMeasuresPods(t *testing.T) {
 				Containers []struct{ Name string }
 			}
 		}
-		if allowed && (err != nil || json.Unmarshal(raw, &list) != nil || len(list.Items) != 1 ||
-			list.Items[0].Containers[0].Name != "app") {
-			t.Errorf("%s gets %s, %v", user, raw, err)
+		if !allowed {
+			if !apierrors.IsForbidden(err) {
+				t.Errorf("%s gets %s, %v, want it forbidden", user, raw, err)
+			}
+			continue
 		}
-		if !allowed && !apierrors.IsForbidden(err) {
-			t.Errorf("%s gets %s, %v", user, raw, err)
+		if err != nil || json.Unmarshal(raw, &list) != nil || len(list.Items) != 1 {
+			t.Fatalf("%s gets %s, %v, want one Pod", user, raw, err)
+		}
+		if name := list.Items[0].Containers[0].Name; name != "app" {
+			t.Errorf("%s gets the container %q, want app", user, name)
 		}
 	}
 }

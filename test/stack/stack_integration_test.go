@@ -86,9 +86,11 @@ func TestTheAPIServerIsStampedAndServesAdmissionPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	parsed, err := versions.ParseSemantic(version.GitVersion)
-	if err != nil || !parsed.AtLeast(versions.MajorMinor(1, 36)) || len(version.GitCommit) != 40 ||
-		version.BuildDate == "" {
-		t.Errorf("version %+v", version)
+	if err != nil || !parsed.AtLeast(versions.MajorMinor(1, 36)) {
+		t.Errorf("version = %s, %v, want at least 1.36", version.GitVersion, err)
+	}
+	if len(version.GitCommit) != 40 || version.BuildDate == "" {
+		t.Errorf("GitCommit = %q, BuildDate = %q; want both", version.GitCommit, version.BuildDate)
 	}
 	served, err := clients(t, s.Admin).Discovery().ServerResourcesForGroupVersion("admissionregistration.k8s.io/v1")
 	if err != nil {
@@ -150,9 +152,13 @@ func TestDexGivesATokenWithGroupsForTheAPI(t *testing.T) {
 		if err := json.Unmarshal(payload, &claims); err != nil {
 			t.Fatal(err)
 		}
-		if claims.Issuer != s.Issuer || claims.Username != user.Name ||
-			!slices.Equal(claims.Groups, user.Groups) || !slices.Contains(claims.Audience, stack.Audience) {
-			t.Errorf("%s: %s", user.Name, payload)
+		if claims.Issuer != s.Issuer || claims.Username != user.Name {
+			t.Errorf("Issuer = %q, Username = %q, want %s, %s", claims.Issuer, claims.Username, s.Issuer, user.Name)
+		}
+		if !slices.Equal(claims.Groups, user.Groups) || !slices.Contains(claims.Audience, stack.Audience) {
+			t.Errorf("%s: Groups = %q, Audience = %q, want %q, %s", user.Name, claims.Groups, claims.Audience,
+				user.Groups,
+				stack.Audience)
 		}
 	}
 	if token, err := s.Token(t.Context(), "nobody"); err == nil {
