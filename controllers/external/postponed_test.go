@@ -67,8 +67,7 @@ func TestWhatIsPostponedHoldsNothingElseUp(t *testing.T) {
 		err := work.Reconcile(t.Context(), b, engine.NewPass(func(context.Context) error { return nil }))
 		if reasonOf(err) != "Resting" || published != 1 || b.Status.Binding == nil {
 			t.Errorf("%s: reason = %s, published %d times, binding %v, want Resting, 1, one", name, reasonOf(err),
-				published,
-				b.Status.Binding)
+				published, b.Status.Binding)
 		}
 		if w.is != "b" || w.grows != row.grows {
 			t.Errorf("%s: setting = %q, tried %d times, want b, %d", name, w.is, w.grows, row.grows)

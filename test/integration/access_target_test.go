@@ -117,8 +117,7 @@ func (a *rightsAccount) loses(t *testing.T, c client.Client, ns string, fault aw
 	here, there, bound := a.roles(t, ns), cluster.roles(t, ns), cluster.associations(t, ns)
 	if len(here) != 1 || len(there) != 1 || len(bound) != 1 {
 		t.Errorf("%s of %s: roles %v and %v, associations %v; want one each", fault.Operation, fault.Account, here,
-			there,
-			bound)
+			there, bound)
 	}
 	if policy := worker.Status.Policy; strings.Contains(policy, "s3:") {
 		t.Errorf("%s of %s: policy %s, want no s3:", fault.Operation, fault.Account, policy)

@@ -148,8 +148,7 @@ func checkBinding(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, u *v1a
 	}
 	if uri.User.Username() != b["username"] || uri.Host != b["host"]+":"+b["port"] || uri.Path != "/"+b["database"] {
 		t.Errorf("uri of %s at %s%s, want %s, %s:%s/%s", uri.User.Username(), uri.Host, uri.Path, b["username"],
-			b["host"],
-			b["port"], b["database"])
+			b["host"], b["port"], b["database"])
 	}
 	if len(b) != len(master) {
 		t.Errorf("%d keys, want %d", len(b), len(master))

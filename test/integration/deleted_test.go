@@ -89,8 +89,7 @@ func TestWhatIsLeftOfDeletedResourcesIsListed(t *testing.T) {
 		lines = append(lines, line)
 		if d.Provider != p.Name || d.Account != "230000000081" || d.Region == "" {
 			t.Errorf("%s: Provider = %q, Account = %q, Region = %q; want %s, 230000000081, any", line, d.Provider,
-				d.Account,
-				d.Region, p.Name)
+				d.Account, d.Region, p.Name)
 		}
 		if d.ID == "" || !strings.HasPrefix(d.ARN, "arn:aws:") {
 			t.Errorf("%s: ID = %q, ARN = %q; want both", line, d.ID, d.ARN)

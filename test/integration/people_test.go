@@ -409,8 +409,7 @@ func TestAPasswordIsShownOnceAndNoted(t *testing.T) {
 	}
 	if got.Host != want["host"] || got.Username != "owner" || got.Database != "ledger" {
 		t.Errorf("Host = %q, Username = %q, Database = %q, want %s, owner, ledger", got.Host, got.Username,
-			got.Database,
-			want["host"])
+			got.Database, want["host"])
 	}
 	awaitEvent(t, o.Client, db, "PasswordShown", "oidc:payments-dev was shown the master password")
 	for _, line := range []string{

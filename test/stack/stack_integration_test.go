@@ -157,8 +157,7 @@ func TestDexGivesATokenWithGroupsForTheAPI(t *testing.T) {
 		}
 		if !slices.Equal(claims.Groups, user.Groups) || !slices.Contains(claims.Audience, stack.Audience) {
 			t.Errorf("%s: Groups = %q, Audience = %q, want %q, %s", user.Name, claims.Groups, claims.Audience,
-				user.Groups,
-				stack.Audience)
+				user.Groups, stack.Audience)
 		}
 	}
 	if token, err := s.Token(t.Context(), "nobody"); err == nil {
