@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -28,9 +29,11 @@ func TestAnEventIsKeptAsFarAsItIsShown(t *testing.T) {
 	if size := kept.Size(); size > 12*maxEventText {
 		t.Errorf("%d bytes are kept", size)
 	}
-	if kept.Annotations["portico.dev/actor"] != "kept" || len(kept.Annotations) != 1 ||
-		!strings.HasPrefix(kept.Message, "xé") || strings.ContainsRune(kept.Message, '�') {
-		t.Errorf("%v, %.20q", kept.Annotations, kept.Message)
+	if want := map[string]string{"portico.dev/actor": "kept"}; !maps.Equal(kept.Annotations, want) {
+		t.Errorf("annotations %v, want %v", kept.Annotations, want)
+	}
+	if m := kept.Message; !strings.HasPrefix(m, "xé") || strings.ContainsRune(m, '�') {
+		t.Errorf("Message = %.20q, want xé, and no half characters", m)
 	}
 	if out, err := trimEvent(toolscache.DeletedFinalStateUnknown{Key: "a"}); err != nil || out == nil {
 		t.Errorf("a tombstone: %v", err)

@@ -93,8 +93,12 @@ func TestAnEditOfAnOlderVersionTellsOfTheNewOne(t *testing.T) {
 	}
 	began.ETag = tag("u", 3)
 	got, err := cl.Edit(t.Context(), dev, ref.Kind, began, mine, true)
-	if body, writes := there.written(t); err != nil || writes != 2 || got.Was.GetGeneration() != 3 ||
-		body["spec"].(map[string]any)["region"] != "eu-west-2" {
-		t.Errorf("this version: %v after %d writes of %v, was %v", err, writes, body, got.Was)
+	if body, writes := there.written(t); err != nil || writes != 2 {
+		t.Errorf("this version: %d writes of %v, %v, want 2", writes, body, err)
+	} else if region := body["spec"].(map[string]any)["region"]; region != "eu-west-2" {
+		t.Errorf("this version: region = %v, want eu-west-2", region)
+	}
+	if n := got.Was.GetGeneration(); n != 3 {
+		t.Errorf("this version: it was of generation %d, want 3", n)
 	}
 }

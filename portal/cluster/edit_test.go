@@ -98,8 +98,11 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 			_, err := cl.Update(t.Context(), dev, ref.Kind, obj, c.etag, true)
 			body, writes := there.written(t)
 			var changed *ChangedError
-			if errors.As(err, &changed) != c.changed || !c.changed && err != nil || writes != c.writes {
-				t.Fatalf("%v after %d writes", err, writes)
+			if errors.As(err, &changed) != c.changed || !c.changed && err != nil {
+				t.Fatalf("error = %v, want that it has changed: %v", err, c.changed)
+			}
+			if writes != c.writes {
+				t.Fatalf("%d writes, want %d", writes, c.writes)
 			}
 			if c.writes == 0 {
 				return
@@ -137,8 +140,11 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 			_, err := cl.Patch(t.Context(), dev, bucketRef(t), with, c.etag, false)
 			body, writes := there.written(t)
 			var changed *ChangedError
-			if errors.As(err, &changed) != c.changed || !c.changed && err != nil || writes != c.writes {
-				t.Fatalf("%v after %d writes", err, writes)
+			if errors.As(err, &changed) != c.changed || !c.changed && err != nil {
+				t.Fatalf("error = %v, want that it has changed: %v", err, c.changed)
+			}
+			if writes != c.writes {
+				t.Fatalf("%d writes, want %d", writes, c.writes)
 			}
 			if metadata, _ := body["metadata"].(map[string]any); metadata["resourceVersion"] != c.version {
 				t.Errorf("bound to %v", metadata)

@@ -91,9 +91,11 @@ func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
 				Hostname: c.hostname,
 			})
 			var forbidden *ForbiddenError
-			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden || got.State != c.state ||
-				got.Holder != c.holder {
-				t.Errorf("%+v, %v", got, err)
+			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden {
+				t.Errorf("error = %v, want it forbidden: %v", err, c.forbidden)
+			}
+			if got.State != c.state || got.Holder != c.holder {
+				t.Errorf("State = %q, Holder = %+v, want %q, %+v", got.State, got.Holder, c.state, c.holder)
 			}
 			if strings.Contains(got.Message, "search") {
 				t.Errorf("the message names the other team: %s", got.Message)

@@ -263,9 +263,12 @@ func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 		"status": map[string]any{"ready": false},
 	}}
 	got := withUsersPart(live, wanted)
-	if a := got.GetAnnotations(); a[v1alpha1.AnnotationRequestedBy] != "me" || a[lastApplied] != "{}" ||
-		a["mine"] != "1" || a["gone"] != "" {
-		t.Errorf("annotations %v", a)
+	for key, want := range map[string]string{
+		v1alpha1.AnnotationRequestedBy: "me", lastApplied: "{}", "mine": "1", "gone": "",
+	} {
+		if value := got.GetAnnotations()[key]; value != want {
+			t.Errorf("annotation %s = %q, want %q", key, value, want)
+		}
 	}
 	if got.GetResourceVersion() != "7" || len(got.GetFinalizers()) != 1 || len(got.GetLabels()) != 0 {
 		t.Errorf("metadata %v", got.Object["metadata"])

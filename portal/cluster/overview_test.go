@@ -173,9 +173,11 @@ func TestKindsThatMayNotBeListedAreTold(t *testing.T) {
 	}
 	cluster, _ := overseen(t, append(but, "list sqsqueues search")...)
 	unlisted, err := cluster.Unlisted(t.Context(), dev, []string{"payments", "search"})
-	if err != nil || len(unlisted) != 1 || len(unlisted["payments"]) != 1 ||
-		unlisted["payments"][0].Plural != "sqsqueues" {
-		t.Errorf("%v, %v", unlisted, err)
+	if err != nil || len(unlisted) != 1 || len(unlisted["payments"]) != 1 {
+		t.Fatalf("Unlisted() = %v, %v, want one kind of payments", unlisted, err)
+	}
+	if plural := unlisted["payments"][0].Plural; plural != "sqsqueues" {
+		t.Errorf("Unlisted() = %s, want sqsqueues", plural)
 	}
 	o, err := cluster.Overview(t.Context(), dev)
 	if err != nil || !slices.Contains(o.Narrow, "sqsqueues") || slices.Contains(o.Narrow, "s3buckets") {

@@ -68,10 +68,15 @@ func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 	}
 	p := got.(*corev1.Pod)
 	status := p.Status.ContainerStatuses[0]
-	if p.Labels["portico.dev/webapp"] != "shop" || p.Spec.NodeName != "node-1" ||
-		p.Spec.InitContainers[0].Image != "init:1" ||
-		status.RestartCount != 3 || status.State.Waiting.Reason != "CrashLoopBackOff" || p.ResourceVersion != "7" {
-		t.Errorf("lost what is shown: %s", text)
+	shown := []string{
+		p.Labels["portico.dev/webapp"], p.Spec.NodeName, p.Spec.InitContainers[0].Image, status.State.Waiting.Reason,
+		p.ResourceVersion,
+	}
+	if want := []string{"shop", "node-1", "init:1", "CrashLoopBackOff", "7"}; !slices.Equal(shown, want) {
+		t.Errorf("label, NodeName, Image, Waiting.Reason, ResourceVersion = %q, want %q of %s", shown, want, text)
+	}
+	if status.RestartCount != 3 {
+		t.Errorf("RestartCount = %d, want 3", status.RestartCount)
 	}
 	if last := status.LastTerminationState.Terminated; last.Message != "panic: no database" || last.ExitCode != 1 {
 		t.Errorf("the end is told as %+v", last)
@@ -140,8 +145,11 @@ func TestPodsNeedARightOfTheirOwn(t *testing.T) {
 		}
 	}
 	last := j.asked[len(j.asked)-1].ResourceAttributes
-	if last.Resource != "pods" || last.Subresource != "log" || last.Verb != "get" || len(s.seen) != 0 {
-		t.Errorf("asked %+v, sent %d", last, len(s.seen))
+	if last.Resource != "pods" || last.Subresource != "log" || last.Verb != "get" {
+		t.Errorf("asked %+v, want to get the log of pods", last)
+	}
+	if len(s.seen) != 0 {
+		t.Errorf("sent %d requests, want none", len(s.seen))
 	}
 }
 
@@ -181,9 +189,11 @@ func TestLogsAreReadAsTheCaller(t *testing.T) {
 		got, _, err := lines.Last()
 		_ = lines.Close()
 		r := s.seen[len(s.seen)-1]
-		if err != nil || !slices.Equal(got, []string{"one", "two"}) ||
-			r.URL.Path != "/api/v1/namespaces/payments/pods/shop-1/log" || r.URL.RawQuery != row.query {
-			t.Errorf("%s: %q, %v by %s", row.reason, got, err, r.URL)
+		if want := []string{"one", "two"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: lines = %q, %v, want %q", row.reason, got, err, want)
+		}
+		if path := "/api/v1/namespaces/payments/pods/shop-1/log"; r.URL.Path != path || r.URL.RawQuery != row.query {
+			t.Errorf("%s: URL = %s, want %s?%s", row.reason, r.URL, path, row.query)
 		}
 		if r.Header.Get("Impersonate-User") != row.id.Username ||
 			len(r.Header.Values("Impersonate-Group")) != row.group ||

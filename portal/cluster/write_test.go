@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -18,10 +19,12 @@ func TestAnnotateSendsAnnotationsOnly(t *testing.T) {
 		t.Fatalf("%v, %v", obj, err)
 	}
 	r := s.seen[0]
-	if r.Method != "PATCH" || r.Header.Get("Content-Type") != "application/merge-patch+json" ||
-		r.Header.Get("Impersonate-User") != dev.Username ||
-		r.URL.Path != "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/logs" {
-		t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+	sent := []string{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.Header.Get("Impersonate-User")}
+	if want := []string{
+		"PATCH", "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/logs", "application/merge-patch+json",
+		dev.Username,
+	}; !slices.Equal(sent, want) {
+		t.Errorf("method, path, Content-Type, Impersonate-User = %q, want %q", sent, want)
 	}
 	if got, want := s.bodies[0],
 		`{"metadata":{"annotations":{"portico.dev/gone":null,"portico.dev/paused":"true"}}}`; got != want {
