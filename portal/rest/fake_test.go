@@ -111,7 +111,10 @@ func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, n
 	}
 	var out []*overview.Row
 	for _, o := range f.objects {
-		if o.GetKind() == k.Name && (ns == "" || o.GetNamespace() == ns) && !f.refuses("list", k, o.GetNamespace()) {
+		if o.GetKind() != k.Name || f.refuses("list", k, o.GetNamespace()) {
+			continue
+		}
+		if ns == "" || o.GetNamespace() == ns {
 			out = append(out, overview.NewRow(k, o))
 		}
 	}

@@ -65,9 +65,14 @@ func TestLogs(t *testing.T) {
 		"?pod=older&tail=5000&previous=true&timestamps=true": all,
 	} {
 		w := f.call("GET", at+query, "")
-		if w.Code != 200 || w.Body.String() != "one\n<script>\n" ||
-			w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || f.asked != want {
-			t.Errorf("%s: %d %q as %s by %+v", query, w.Code, w.Body, w.Header().Get("Content-Type"), f.asked)
+		if w.Code != 200 || w.Body.String() != "one\n<script>\n" {
+			t.Errorf("%s: %d %q, want 200 with the lines", query, w.Code, w.Body)
+		}
+		if kind := w.Header().Get("Content-Type"); kind != "text/plain; charset=utf-8" {
+			t.Errorf("%s: Content-Type = %s, want text/plain; charset=utf-8", query, kind)
+		}
+		if f.asked != want {
+			t.Errorf("%s: asked %+v, want %+v", query, f.asked, want)
 		}
 	}
 	for query, status := range map[string]int{
@@ -127,9 +132,10 @@ func TestLogsAreFollowed(t *testing.T) {
 		}
 	}
 	got := strings.Join(lines, "\n")
-	if !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) ||
-		!strings.Contains(got, `end {"reason":"ended"`) || !strings.Contains(got, "finished") {
-		t.Errorf("streams %s", got)
+	for _, want := range []string{`"one"`, `"two"`, `end {"reason":"ended"`, "finished"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("streams %s, want %s in it", got, want)
+		}
 	}
 	if want := (cluster.LogQuery{
 		Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true,
@@ -160,9 +166,11 @@ func TestWhyALogEnds(t *testing.T) {
 		429: &podlogs.TooManyReadsError{}, 503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
 	} {
 		got := a.endOf(t.Context(), &podlogs.NoLogError{Cause: err})
-		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status ||
-			got.Message != got.Problem.Detail || got.Message == "" {
-			t.Errorf("%v: %+v", err, got)
+		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status {
+			t.Fatalf("%v: end = %+v, want it refused with %d", err, got, status)
+		}
+		if got.Message != got.Problem.Detail || got.Message == "" {
+			t.Errorf("%v: Message = %q, want the detail %q", err, got.Message, got.Problem.Detail)
 		}
 	}
 	note, wait := noLogYet(apierrors.NewBadRequest("container is waiting to start"))

@@ -72,9 +72,11 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 			w := f.call("DELETE", c.path, "")
 			wantProblem(t, w, c.status)
 			var p struct{ Detail string }
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || !strings.Contains(p.Detail, c.detail) ||
-				location(t, w) != c.at || len(f.ends) > 0 {
-				t.Errorf("%s at %q, ended %q", w.Body, location(t, w), f.ends)
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || !strings.Contains(p.Detail, c.detail) {
+				t.Errorf("detail = %q, %v, want %q in it", p.Detail, err, c.detail)
+			}
+			if at := location(t, w); at != c.at || len(f.ends) > 0 {
+				t.Errorf("location = %q, ended %q, want %q, none", at, f.ends, c.at)
 			}
 		})
 	}

@@ -179,9 +179,15 @@ func TestListsAndObjectsCanBeWatched(t *testing.T) {
 	} {
 		f := several(t)
 		status, kind, next := f.stream(t, path)
-		if got := next(); status != 200 || kind != "text/event-stream" || !strings.HasPrefix(got, "snapshot {") ||
-			!strings.Contains(got, first) || !strings.Contains(got, `"complete":true`) {
-			t.Errorf("%s: %d %s begins with %s", path, status, kind, got)
+		got := next()
+		if status != 200 || kind != "text/event-stream" {
+			t.Errorf("%s: %d %s, want 200 text/event-stream", path, status, kind)
+		}
+		if !strings.HasPrefix(got, "snapshot {") || !strings.Contains(got, `"complete":true`) {
+			t.Errorf("%s begins with %s, want a complete snapshot", path, got)
+		}
+		if !strings.Contains(got, first) {
+			t.Errorf("%s begins with %s, want %s in it", path, got, first)
 		}
 	}
 	f := several(t)

@@ -29,8 +29,12 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	var names []string
 	for i := range 3 {
 		parts, err := w.render(t.Context())
-		if more := errors.Is(err, sse.ErrMore); err != nil && !more || len(parts) != 1 || more != (i < 2) {
-			t.Fatalf("message %d has %d parts: %v", i, len(parts), err)
+		more := errors.Is(err, sse.ErrMore)
+		if err != nil && !more || more != (i < 2) {
+			t.Fatalf("message %d: error = %v, want more: %v", i, err, i < 2)
+		}
+		if len(parts) != 1 {
+			t.Fatalf("message %d has %d parts, want 1", i, len(parts))
 		}
 		var got struct {
 			Items    []unstructured.Unstructured
@@ -72,8 +76,11 @@ func TestManyChangesComeInMessagesOfTheirOwn(t *testing.T) {
 	f.feed.tell(true)
 	first, err := w.render(t.Context())
 	second, last := w.render(t.Context())
-	if len(first) != perMessage || !errors.Is(err, sse.ErrMore) || len(second) != 1 || last != nil {
-		t.Errorf("%d and %d: %v, %v", len(first), len(second), err, last)
+	if len(first) != perMessage || !errors.Is(err, sse.ErrMore) {
+		t.Errorf("first message: %d parts, %v, want %d and more", len(first), err, perMessage)
+	}
+	if len(second) != 1 || last != nil {
+		t.Errorf("second message: %d parts, %v, want 1 and the end", len(second), last)
 	}
 }
 
