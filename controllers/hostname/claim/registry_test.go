@@ -88,9 +88,11 @@ func TestWhoComesSecondIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := c.Take(t.Context(), row.second)
-			if reasonOf(err) != v1alpha1.ReasonTaken || !strings.Contains(err.Error(), row.says) ||
-				(row.hides != "" && strings.Contains(err.Error(), row.hides)) {
-				t.Errorf("%v", err)
+			if reasonOf(err) != v1alpha1.ReasonTaken || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("error = %v, want %s: %q", err, v1alpha1.ReasonTaken, row.says)
+			}
+			if row.hides != "" && strings.Contains(err.Error(), row.hides) {
+				t.Errorf("error = %v, want no %q in it", err, row.hides)
 			}
 			if err := c.Release(t.Context(), row.first.Holder); err != nil {
 				t.Fatal(err)
