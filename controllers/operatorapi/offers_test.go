@@ -68,9 +68,15 @@ func TestOffersOfAnAccount(t *testing.T) {
 				h := newHandlers(Source{Offers: c.account.Open, Now: time.Now}).routes()
 				for range 2 { // the second comes from the cache, or waits together with the first
 					var got operatorapi.Offers
-					if status := get(t, h, q.Path(), &got); status != c.status || got.Pending != c.want.Pending ||
-						got.Error != c.want.Error || len(got.Items) != len(c.want.Items) {
-						t.Errorf("%d %+v, want %+v", status, got, c.want)
+					if status := get(t, h, q.Path(), &got); status != c.status {
+						t.Errorf("status = %d, want %d", status, c.status)
+					}
+					if got.Pending != c.want.Pending || got.Error != c.want.Error {
+						t.Errorf("Pending = %v, Error = %q, want %v, %q", got.Pending, got.Error, c.want.Pending,
+							c.want.Error)
+					}
+					if len(got.Items) != len(c.want.Items) {
+						t.Errorf("Items = %+v, want %+v", got.Items, c.want.Items)
 					}
 				}
 				if asked := c.account.questions(); len(asked) != 1 || asked[0].Path() != q.Path() {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,9 +133,11 @@ func TestServesWhatItAnnounces(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	if resp.StatusCode != 200 || resp.Proto != "HTTP/1.1" || resp.TLS.Version != tls.VersionTLS13 ||
-		!strings.Contains(string(body), "CreateBucket") {
-		t.Errorf("%s %s %x %s", resp.Status, resp.Proto, resp.TLS.Version, body)
+	if resp.StatusCode != 200 || !strings.Contains(string(body), "CreateBucket") {
+		t.Errorf("%s %s, want 200 with CreateBucket", resp.Status, body)
+	}
+	if resp.Proto != "HTTP/1.1" || resp.TLS.Version != tls.VersionTLS13 {
+		t.Errorf("%s with TLS %x, want HTTP/1.1 with 1.3", resp.Proto, resp.TLS.Version)
 	}
 	other, err := newCertificate(time.Now())
 	if err != nil {
@@ -197,9 +200,14 @@ func TestTheAnnouncementComesBack(t *testing.T) {
 	}
 	announce("https://a:1", "ca", true)
 	announce("https://a:1", "another", true)
-	if got := k.lease(t); got.Annotations[operatorapi.AnnotationCA] != "another" ||
-		got.Annotations["others"] != "stay" || *got.Spec.HolderIdentity != "me" || k.patches() != 3 {
-		t.Errorf("%v after %d patches", got, k.patches())
+	got := k.lease(t)
+	if diff := cmp.Diff([]string{"another", "stay", "me"}, []string{
+		got.Annotations[operatorapi.AnnotationCA], got.Annotations["others"], *got.Spec.HolderIdentity,
+	}); diff != "" {
+		t.Errorf("CA, others, HolderIdentity (-want +got):\n%s", diff)
+	}
+	if n := k.patches(); n != 3 {
+		t.Errorf("%d patches, want 3", n)
 	}
 	for _, act := range k.Actions() {
 		if p, ok := act.(clienttesting.PatchAction); ok && (strings.Contains(string(p.GetPatch()), `"spec"`) ||
@@ -224,9 +232,14 @@ func TestCertificatesAreRenewedBeforeTheirEnd(t *testing.T) {
 	}
 	renewed(true)
 	c, err := x509.ParseCertificate(s.certificate.Load().tls.Certificate[0])
-	if err != nil || c.VerifyHostname(operatorapi.ServerName) != nil || c.PublicKeyAlgorithm != x509.ECDSA ||
-		c.NotAfter.Sub(now) > lifetime || c.IsCA {
-		t.Errorf("%v, %+v", err, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.VerifyHostname(operatorapi.ServerName); err != nil || c.PublicKeyAlgorithm != x509.ECDSA {
+		t.Errorf("%v, %s, want a certificate of %s with ECDSA", err, c.PublicKeyAlgorithm, operatorapi.ServerName)
+	}
+	if c.NotAfter.Sub(now) > lifetime || c.IsCA {
+		t.Errorf("NotAfter = %s, IsCA = %v, want at most %s, false", c.NotAfter, c.IsCA, lifetime)
 	}
 	renewed(false)
 	now = now.Add(lifetime - renewal - time.Hour)
