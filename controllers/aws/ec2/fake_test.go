@@ -188,7 +188,7 @@ func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstances
 		})
 	}
 	for _, m := range f.machines {
-		if len(in.InstanceIds) == 0 && !f.hidden && !f.young && m.passes(in.Filters, f.bare) {
+		if listed := len(in.InstanceIds) == 0 && !f.hidden && !f.young; listed && m.passes(in.Filters, f.bare) {
 			out.Reservations = append(out.Reservations, ec2types.Reservation{
 				Instances: []ec2types.Instance{m.shown(f.bare)},
 			})

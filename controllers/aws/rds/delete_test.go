@@ -63,9 +63,11 @@ func TestDeletionKeepsTheData(t *testing.T) {
 		if (f.db == nil) != row.deleted {
 			t.Errorf("%s: deleted %v", name, f.db == nil)
 		}
-		if row.deleted && !strings.HasPrefix(obj.Status.FinalSnapshotIdentifier, row.kept) ||
-			(row.kept == "" && len(f.snapshots) > 0 && row.deleted) {
-			t.Errorf("%s: kept as %q", name, obj.Status.FinalSnapshotIdentifier)
+		if kept := obj.Status.FinalSnapshotIdentifier; row.deleted && !strings.HasPrefix(kept, row.kept) {
+			t.Errorf("%s: FinalSnapshotIdentifier = %q, want %q", name, kept, row.kept)
+		}
+		if row.deleted && row.kept == "" && len(f.snapshots) > 0 {
+			t.Errorf("%s: %d snapshots, want none", name, len(f.snapshots))
 		}
 		if row.kept != "" && tagMap(
 			f.snapshots[obj.Status.FinalSnapshotIdentifier].TagList)["portico.dev/name"] != "ledger" {
@@ -170,9 +172,11 @@ func TestARestoredDatabaseIsBroughtInLine(t *testing.T) {
 	})
 	f.snapshot("farewell", adapterOf(f, v).session.Tags(obj, nil))
 	d := settled(t, f, v, obj)
-	if *f.db.AllocatedStorage != 50 || *f.db.BackupRetentionPeriod != 9 || f.password == "of the snapshot" ||
-		d["password"] != f.password {
-		t.Errorf("%d GiB, %d days", *f.db.AllocatedStorage, *f.db.BackupRetentionPeriod)
+	if *f.db.AllocatedStorage != 50 || *f.db.BackupRetentionPeriod != 9 {
+		t.Errorf("%d GiB, %d days, want 50, 9", *f.db.AllocatedStorage, *f.db.BackupRetentionPeriod)
+	}
+	if f.password == "of the snapshot" || d["password"] != f.password {
+		t.Error("the password is that of the snapshot, or not the one in the binding")
 	}
 	if d["username"] != "then" || d["database"] != "ledger" {
 		t.Errorf("binding for %s on %s: they come from the snapshot", d["username"], d["database"])

@@ -139,9 +139,12 @@ func TestAMinimalDatabaseIsSafe(t *testing.T) {
 		f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
-	if details["password"] != f.password || details["password"] != v.kept["password"] || v.kept["next"] != "" ||
-		len(f.password) != generates {
+	if details["password"] != f.password || details["password"] != v.kept["password"] {
 		t.Error("the binding, the record and RDS do not hold the same password")
+	}
+	if v.kept["next"] != "" || len(f.password) != generates {
+		t.Errorf("a next password is kept: %v; %d characters, want none, %d", v.kept["next"] != "", len(f.password),
+			generates)
 	}
 	if name := obj.Status.DBInstanceIdentifier; !strings.HasPrefix(name, "payments-ledger-") ||
 		obj.Status.Endpoint == "" {
@@ -155,9 +158,11 @@ func TestGeneratedIdentifiersAreWhatRDSTakes(t *testing.T) {
 	} {
 		obj := object(func(i *v1alpha1.RDSInstance) { i.Namespace, i.Name = row.namespace, row.name })
 		name := adapterOf(&fakeRDS{}, &fakeVault{}).identifier(obj)
-		if len(name) > longestIdentifier || strings.Contains(name, "--") || strings.HasSuffix(name, "-") ||
-			name[0] < 'a' || name[0] > 'z' {
-			t.Errorf("%s/%s: %q", row.namespace, row.name, name)
+		if len(name) > longestIdentifier || name[0] < 'a' || name[0] > 'z' {
+			t.Errorf("%s/%s: %q, want a letter first, and at most %d", row.namespace, row.name, name, longestIdentifier)
+		}
+		if strings.Contains(name, "--") || strings.HasSuffix(name, "-") {
+			t.Errorf("%s/%s: %q, want single hyphens inside", row.namespace, row.name, name)
 		}
 	}
 }

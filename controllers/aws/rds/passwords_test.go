@@ -145,9 +145,10 @@ func TestRotationByAnnotation(t *testing.T) {
 		if (f.password != before) != row.changes || obj.Status.PasswordRotation != "now" {
 			t.Errorf("%s: changed %v, noted %q", name, f.password != before, obj.Status.PasswordRotation)
 		}
-		if name == "managed" && (details["password"] != "" || details["secret-arn"] == "" ||
-			strings.Contains(details["uri"], ":AWS")) {
-			t.Errorf("managed: the binding has %v", details)
+		if name == "managed" {
+			if details["password"] != "" || details["secret-arn"] == "" || strings.Contains(details["uri"], ":AWS") {
+				t.Errorf("managed: the binding has %v, want the secret's ARN, and no password", details)
+			}
 		}
 		if settled(t, f, v, obj, given("correct-horse")); f.writes > writes+1 {
 			t.Errorf("%s: rotated more than once", name)

@@ -116,16 +116,21 @@ func TestChangesWaitForTheWindowAndAreShown(t *testing.T) {
 	writes := f.writes
 	settled(t, f, v, obj)
 	c := meta.FindStatusCondition(obj.Status.Conditions, v1alpha1.ConditionChangesApplied)
-	if f.writes != writes || obj.Status.PendingModifiedValues["dbInstanceClass"] != "db.m5.large" ||
-		obj.Status.InstanceClass != "db.t4g.micro" || c.Reason != "WaitingForMaintenanceWindow" {
-		t.Errorf("%d writes, pending %v, condition %+v", f.writes-writes, obj.Status.PendingModifiedValues, c)
+	if class := obj.Status.InstanceClass; f.writes != writes || class != "db.t4g.micro" {
+		t.Errorf("%d writes, InstanceClass = %s, want none, db.t4g.micro", f.writes-writes, class)
+	}
+	next := obj.Status.PendingModifiedValues["dbInstanceClass"]
+	if next != "db.m5.large" || c.Reason != "WaitingForMaintenanceWindow" {
+		t.Errorf("pending %q, reason %s, want db.m5.large, WaitingForMaintenanceWindow", next, c.Reason)
 	}
 	obj.Spec.ApplyImmediately, obj.Generation = true, 3
 	settled(t, f, v, obj)
 	c = meta.FindStatusCondition(obj.Status.Conditions, v1alpha1.ConditionChangesApplied)
-	if f.writes != writes+1 || obj.Status.InstanceClass != "db.m5.large" || obj.Status.PendingModifiedValues != nil ||
-		c.Reason != "Applied" {
-		t.Errorf("%d writes, class %s, condition %+v", f.writes-writes, obj.Status.InstanceClass, c)
+	if class := obj.Status.InstanceClass; f.writes != writes+1 || class != "db.m5.large" {
+		t.Errorf("%d writes, InstanceClass = %s, want 1, db.m5.large", f.writes-writes, class)
+	}
+	if pending := obj.Status.PendingModifiedValues; pending != nil || c.Reason != "Applied" {
+		t.Errorf("pending %v, reason %s, want none, Applied", pending, c.Reason)
 	}
 	// RDS is still at work: the change is not requested again.
 	f.db.DBInstanceClass, f.db.PendingModifiedValues = aws.String("db.t4g.micro"), &rdstypes.PendingModifiedValues{

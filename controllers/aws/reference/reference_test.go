@@ -194,9 +194,11 @@ func TestWhatANamespaceMayName(t *testing.T) {
 			{Kind: row.kind, Name: row.name},
 		})
 		wait, _ := engine.AsWait(err)
-		if (err != nil) != row.refused || (row.refused && wait.Reason != "ReferenceNotAllowed") ||
-			len(s.calls) != row.calls {
-			t.Errorf("%s %s: %v after %v", row.kind, row.name, err, s.calls)
+		if (err != nil) != row.refused || row.refused && wait.Reason != "ReferenceNotAllowed" {
+			t.Errorf("%s %s: error = %v, want it refused: %v", row.kind, row.name, err, row.refused)
+		}
+		if len(s.calls) != row.calls {
+			t.Errorf("%s %s: calls %v, want %d", row.kind, row.name, s.calls, row.calls)
 		}
 	}
 }
@@ -292,10 +294,13 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 		}}
 		err := admit(narrow, row.theirs)
 		wait, _ := engine.AsWait(err)
-		if said := "the " + row.kind + " " + row.theirs + " is not allowed: Team growth allows "; err == nil ||
-			!strings.Contains(err.Error(), ", by spec.guardrails."+row.list+".") || wait == nil ||
-			wait.Reason != v1alpha1.ReasonNotAllowed || !strings.HasPrefix(err.Error(), said) {
-			t.Errorf("%s %s: %v, want it refused as %q", row.kind, row.theirs, err, said)
+		if wait == nil || wait.Reason != v1alpha1.ReasonNotAllowed {
+			t.Fatalf("%s %s: error = %v, want %s", row.kind, row.theirs, err, v1alpha1.ReasonNotAllowed)
+		}
+		said := "the " + row.kind + " " + row.theirs + " is not allowed: Team growth allows "
+		by := ", by spec.guardrails." + row.list + "."
+		if text := err.Error(); !strings.HasPrefix(text, said) || !strings.Contains(text, by) {
+			t.Errorf("%s %s: error = %v, want %q, %q", row.kind, row.theirs, err, said, by)
 		}
 		for _, name := range row.ours {
 			if err := admit(narrow, name); err != nil {

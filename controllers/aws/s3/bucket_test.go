@@ -110,9 +110,11 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	b.Status.ManagedFields = a.Declared(b)
 	b.Spec = object().Spec
 	settle(t, a, b)
-	if f.versioning != "Suspended" || len(f.lifecycle) != 0 || len(f.cors) != 0 || !*f.access.BlockPublicAcls ||
-		f.tags["team"] != "" {
-		t.Errorf("left behind: %+v", f)
+	if f.versioning != "Suspended" || !*f.access.BlockPublicAcls {
+		t.Errorf("versioning = %s, BlockPublicAcls = %v, want Suspended, true", f.versioning, *f.access.BlockPublicAcls)
+	}
+	if len(f.lifecycle) != 0 || len(f.cors) != 0 || f.tags["team"] != "" {
+		t.Errorf("left: lifecycle %v, CORS %v, tags %v", f.lifecycle, f.cors, f.tags)
 	}
 	if f.encryption.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm != "AES256" {
 		t.Error("encryption is not AWS's default")
@@ -177,20 +179,24 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !wait.Stalled ||
-		b.Status.RemovedObjects != 0 {
-		t.Fatalf("got %v, %d removed", err, b.Status.RemovedObjects)
+	wait, ok := engine.AsWait(err)
+	if !ok || wait.Reason != "ObjectsKept" || !wait.Stalled {
+		t.Fatalf("error = %v, want ObjectsKept, stalled", err)
+	}
+	if n := b.Status.RemovedObjects; n != 0 {
+		t.Fatalf("RemovedObjects = %d, want 0", n)
 	}
 	if len(f.calls) > 4 {
 		t.Errorf("one pass called %v", f.calls)
 	}
 	f.objects = []string{"free", "locked-1", "locked-2"}
 	_, err = a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" ||
-		!strings.Contains(err.Error(),
-			`2 objects could not be removed. The first that S3 keeps is "locked-2": AccessDenied`) ||
-		b.Status.RemovedObjects != 1 {
-		t.Errorf("got %v, %d removed", err, b.Status.RemovedObjects)
+	const says = `2 objects could not be removed. The first that S3 keeps is "locked-2": AccessDenied`
+	if reasonOf(err) != "ObjectsKept" || !strings.Contains(err.Error(), says) {
+		t.Errorf("error = %v, want ObjectsKept: %s", err, says)
+	}
+	if n := b.Status.RemovedObjects; n != 1 {
+		t.Errorf("RemovedObjects = %d, want 1", n)
 	}
 }
 
@@ -202,10 +208,13 @@ func TestABucketThatIsCalledNotEmptyAndListsNothingIsTold(t *testing.T) {
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
 	wait, ok := engine.AsWait(err)
-	if !ok || wait.Reason != "Emptying" || wait.After < 10*time.Second ||
-		!strings.Contains(err.Error(), "is not empty, and lists nothing in it: 0 objects") ||
-		!strings.Contains(err.Error(), "Retain or Orphan") {
-		t.Errorf("got %v", err)
+	if !ok || wait.Reason != "Emptying" || wait.After < 10*time.Second {
+		t.Fatalf("error = %v, want Emptying, again after 10s or more", err)
+	}
+	for _, says := range []string{"is not empty, and lists nothing in it: 0 objects", "Retain or Orphan"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("error = %v, want %q in it", err, says)
+		}
 	}
 }
 

@@ -122,8 +122,12 @@ func TestABucketThatWasThereIsNotTaken(t *testing.T) {
 		a := adapter(f)
 		a.session.Config.Region, a.session.Services.All = c.region, c.endpoint
 		got := passOf(t, a, b)
-		if got != "Settling" || b.Status.CreatedUnmarked || len(f.tags) != 0 || creations(f) != c.creations {
-			t.Errorf("%s: got %q, noted %t, tags %v, calls %v", name, got, b.Status.CreatedUnmarked, f.tags, f.calls)
+		if got != "Settling" || b.Status.CreatedUnmarked || len(f.tags) != 0 {
+			t.Errorf("%s: %q, CreatedUnmarked = %t, tags %v, want Settling, false, none", name, got,
+				b.Status.CreatedUnmarked, f.tags)
+		}
+		if creations(f) != c.creations {
+			t.Errorf("%s: %d creations in %v, want %d", name, creations(f), f.calls, c.creations)
 		}
 	}
 }
@@ -146,9 +150,14 @@ func TestABucketOfOursThatIsDeniedIsNotCalledAnothers(t *testing.T) {
 	b.Status.CreatedUnmarked = true
 	_, err := adapter(&fakeS3{fail: code("AccessDenied")}).Observe(t.Context(), b)
 	wait, ok := engine.AsWait(err)
-	if !ok || wait.Reason != "AccessDenied" || !strings.Contains(err.Error(), "not the account 111122223333") ||
-		strings.Contains(err.Error(), "request another") {
-		t.Errorf("got %v", err)
+	if !ok || wait.Reason != "AccessDenied" {
+		t.Fatalf("error = %v, want AccessDenied", err)
+	}
+	if want := "not the account 111122223333"; !strings.Contains(err.Error(), want) {
+		t.Errorf("error = %v, want %q in it", err, want)
+	}
+	if strings.Contains(err.Error(), "request another") {
+		t.Errorf("error = %v, want no advice to request another", err)
 	}
 }
 

@@ -22,9 +22,11 @@ func TestAReceiverThatRefusesIsWaitedFor(t *testing.T) {
 	}
 	err := notTaken(v, &smithy.GenericAPIError{Code: "InvalidArgument", Message: untried})
 	wait, ok := engine.AsWait(err)
-	if !ok || wait.Stalled || wait.Reason != v1alpha1.ReasonNotLetIn ||
-		!strings.Contains(err.Error(), ":inbox") || !strings.Contains(err.Error(), ":theirs") {
-		t.Errorf("%v", err)
+	if !ok || wait.Stalled || wait.Reason != v1alpha1.ReasonNotLetIn {
+		t.Fatalf("error = %v, want %s, not stalled", err, v1alpha1.ReasonNotLetIn)
+	}
+	if !strings.Contains(err.Error(), ":inbox") || !strings.Contains(err.Error(), ":theirs") {
+		t.Errorf("error = %v, want :inbox and :theirs in it", err)
 	}
 	for _, other := range []error{
 		&smithy.GenericAPIError{Code: "InvalidArgument", Message: "Configuration is ambiguously defined"},

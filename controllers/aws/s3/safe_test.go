@@ -170,9 +170,13 @@ func TestWhatAServerLacksIsNamed(t *testing.T) {
 		for _, path := range []string{"versioning", "corsRules"} {
 			err := explain(code(answer), path)
 			wait, ok := engine.AsWait(err)
-			if !ok || wait.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "does not have "+path) ||
-				!strings.Contains(err.Error(), "leave it out of the spec") || !strings.Contains(err.Error(), answer) {
-				t.Errorf("%s, %s: %v", answer, path, err)
+			if !ok || wait.Reason != "InvalidSpec" {
+				t.Fatalf("%s, %s: error = %v, want InvalidSpec", answer, path, err)
+			}
+			for _, says := range []string{"does not have " + path, "leave it out of the spec", answer} {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("%s, %s: error = %v, want %q in it", answer, path, err, says)
+				}
 			}
 		}
 	}

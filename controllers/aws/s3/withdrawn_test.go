@@ -114,8 +114,10 @@ func TestWithdrawnSettingsGoBackToTheDefault(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 	on := aws.ToBool(f.access.BlockPublicAcls) && aws.ToBool(f.access.RestrictPublicBuckets)
-	if len(f.lifecycle) != 0 || len(f.cors) != 0 || f.versioning != s3types.BucketVersioningStatusSuspended || !on ||
-		f.tags["team"] != "" {
-		t.Errorf("left %+v", f)
+	if f.versioning != s3types.BucketVersioningStatusSuspended || !on {
+		t.Errorf("versioning = %s, access is blocked: %v, want Suspended, true", f.versioning, on)
+	}
+	if len(f.lifecycle) != 0 || len(f.cors) != 0 || f.tags["team"] != "" {
+		t.Errorf("left: lifecycle %v, CORS %v, tags %v", f.lifecycle, f.cors, f.tags)
 	}
 }

@@ -190,9 +190,11 @@ func TestQueuesAreOfTheNamespace(t *testing.T) {
 		obj := object(full, func(o *v1alpha1.SNSTopic) { o.Spec.TopicName, o.Spec.FIFOTopic = "news", false })
 		rest := settle(t, adapter(t, f, row.queue), obj)
 		wait, _ := engine.AsWait(rest)
-		if !f.exists || (row.reason == "") != (len(f.subscriptions) == 1) ||
-			(row.reason != "" && (wait == nil || wait.Reason != row.reason)) {
-			t.Errorf("%s: %v, subscriptions %v", name, rest, f.subscriptions)
+		if !f.exists || (row.reason == "") != (len(f.subscriptions) == 1) {
+			t.Errorf("%s: exists %v, subscriptions %v, want one: %v", name, f.exists, f.subscriptions, row.reason == "")
+		}
+		if row.reason != "" && (wait == nil || wait.Reason != row.reason) {
+			t.Errorf("%s: error = %v, want %s", name, rest, row.reason)
 		}
 	}
 }
@@ -204,9 +206,11 @@ func TestALostQueueHoldsUpNothing(t *testing.T) {
 	_ = settle(t, adapter(t, f, queue()), obj)
 	obj.Spec.DisplayName = "Olds"
 	wait, _ := engine.AsWait(settle(t, adapter(t, f), obj))
-	if wait == nil || f.attributes["DisplayName"] != "Olds" || len(f.subscriptions) != 1 ||
-		len(obj.Status.Subscriptions) != 1 {
-		t.Errorf("%v, %v, %v", wait, f.attributes, f.subscriptions)
+	if wait == nil || f.attributes["DisplayName"] != "Olds" {
+		t.Errorf("pause %v, DisplayName = %q, want one, Olds", wait, f.attributes["DisplayName"])
+	}
+	if len(f.subscriptions) != 1 || len(obj.Status.Subscriptions) != 1 {
+		t.Errorf("subscriptions %v, in the status %v, want one each", f.subscriptions, obj.Status.Subscriptions)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -31,9 +32,11 @@ func TestMessagesAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := c.obj.DeepCopy()
 			got, err := adapter(t, c.sqs).ReadLive(t.Context(), c.obj)
-			if !maps.Equal(got, c.want) || (err == nil) != (c.error == "") || err != nil && !strings.Contains(
-				err.Error(), c.error) {
-				t.Errorf("%v, %v", got, err)
+			if !maps.Equal(got, c.want) {
+				t.Errorf("ReadLive() = %v, want %v", got, c.want)
+			}
+			if (err == nil) != (c.error == "") || !strings.Contains(fmt.Sprint(err), c.error) {
+				t.Errorf("error = %v, want %q", err, c.error)
 			}
 			if len(c.sqs.calls) != c.calls || c.sqs.writes > 0 || before.Status.QueueURL != c.obj.Status.QueueURL {
 				t.Errorf("after %v", c.sqs.calls)

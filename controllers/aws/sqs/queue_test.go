@@ -333,9 +333,12 @@ func TestRetentionIsSetByItself(t *testing.T) {
 		return whys, settles
 	}
 	const slow = "messageRetentionPeriod 345600 → 3600"
-	if whys, settles := plan(); len(whys) != 2 || strings.Contains(whys[0], "messageRetention") || whys[1] != slow ||
-		!slices.Equal(settles, []time.Duration{0, 15 * time.Minute}) {
-		t.Errorf("%q, which settle in %v", whys, settles)
+	whys, settles := plan()
+	if len(whys) != 2 || strings.Contains(whys[0], "messageRetention") || whys[1] != slow {
+		t.Errorf("whys = %q, want two, the slow one last: %s", whys, slow)
+	}
+	if want := []time.Duration{0, 15 * time.Minute}; !slices.Equal(settles, want) {
+		t.Errorf("settle in %v, want %v", settles, want)
 	}
 	f.set(map[string]string{"DelaySeconds": "5", "VisibilityTimeout": "60"})
 	if whys, _ := plan(); !slices.Equal(whys, []string{slow}) {
