@@ -142,7 +142,7 @@ func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind
 	var out []*unstructured.Unstructured
 	for _, o := range f.objects {
 		may, _ := f.Can(ctx, id, "list", k, o.GetNamespace())
-		if (all || may) && o.GetKind() == k.Name && everywhere(o, ns) {
+		if seen := all || may; seen && o.GetKind() == k.Name && everywhere(o, ns) {
 			out = append(out, o)
 		}
 	}

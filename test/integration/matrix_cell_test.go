@@ -37,7 +37,8 @@ func (m *matrix) cell(r row, a actor) string {
 	if allowed || r.stream && got.word == wordYes {
 		return got.word
 	}
-	if r.ofTeam() && a.member || r.ofPassword() && a.inTeam {
+	exists := r.ofTeam() && a.member
+	if exists || r.ofPassword() && a.inTeam {
 		return got.word
 	}
 	for what, other := range m.absent(r, as, a) {
