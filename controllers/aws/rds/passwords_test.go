@@ -82,24 +82,35 @@ func TestAMissingSecretIsNamed(t *testing.T) {
 // A crash between any two writes leaves a password that is known: next is saved before it is sent to RDS.
 func TestNoPasswordIsLost(t *testing.T) {
 	f, v, obj := &fakeRDS{lose: true}, &fakeVault{}, object()
-	if _, _, err := pass(t, f, v, obj); err == nil || v.kept["next"] != f.password || v.kept["password"] != "" {
-		t.Fatal("the password of a creation whose reply was lost is not written down")
+	if _, _, err := pass(t, f, v, obj); err == nil {
+		t.Fatal("a creation whose reply was lost: error = nil")
+	}
+	if v.kept["next"] != f.password || v.kept["password"] != "" {
+		t.Fatalf("a creation whose reply was lost: kept %q, want next %q", v.kept, f.password)
 	}
 	f.lose = false
-	if d := settled(t, f, v, obj); d["password"] != f.password || v.kept["password"] != f.password ||
-		v.kept["next"] != "" {
-		t.Error("the password decided on before is not in force, or not the one that is told")
+	if d := settled(t, f, v, obj); d["password"] != f.password {
+		t.Errorf("the binding has %q, want %q", d["password"], f.password)
+	}
+	if v.kept["password"] != f.password || v.kept["next"] != "" {
+		t.Errorf("kept %q, want the password %q only", v.kept, f.password)
 	}
 
 	rotate(obj, "1")
 	before, writes := f.password, f.writes
 	v.fail = errors.New("no Secrets today")
-	if _, _, err := pass(t, f, v, obj); err == nil || f.password != before || f.writes != writes {
-		t.Error("a password was changed that could not be written down")
+	if _, _, err := pass(t, f, v, obj); err == nil {
+		t.Error("without Secrets: error = nil")
+	}
+	if f.password != before || f.writes != writes {
+		t.Errorf("without Secrets: password %q after %d writes, want %q, none", f.password, f.writes-writes, before)
 	}
 	v.fail, f.lose = nil, true
-	if _, _, err := pass(t, f, v, obj); err == nil || v.kept["password"] != before || v.kept["next"] != f.password {
-		t.Error("a rotation whose reply was lost: the record holds neither")
+	if _, _, err := pass(t, f, v, obj); err == nil {
+		t.Error("a rotation whose reply was lost: error = nil")
+	}
+	if v.kept["password"] != before || v.kept["next"] != f.password {
+		t.Errorf("a rotation whose reply was lost: kept %q, want %q, next %q", v.kept, before, f.password)
 	}
 	f.lose = false
 	next := v.kept["next"]
@@ -161,13 +172,20 @@ func TestTheSourceOfThePasswordCanChange(t *testing.T) {
 	settled(t, f, v, obj)
 	generatedFirst := f.password
 	managed(obj)
-	if d := settled(t, f, v, obj); f.db.MasterUserSecret == nil || d["password"] != "" || d["secret-arn"] == "" {
-		t.Error("not handed over to RDS")
+	d := settled(t, f, v, obj)
+	if f.db.MasterUserSecret == nil {
+		t.Error("MasterUserSecret = nil: not handed over to RDS")
+	}
+	if d["password"] != "" || d["secret-arn"] == "" {
+		t.Errorf("the binding has the password %q, the ARN %q, want the ARN only", d["password"], d["secret-arn"])
 	}
 	obj.Spec.ManageMasterUserPassword = false
-	if d := settled(t, f, v, obj); f.db.MasterUserSecret != nil || f.password == generatedFirst ||
-		d["password"] != f.password {
-		t.Error("not taken back from RDS with a new password")
+	d = settled(t, f, v, obj)
+	if f.db.MasterUserSecret != nil {
+		t.Errorf("MasterUserSecret = %v, want nil: taken back from RDS", f.db.MasterUserSecret)
+	}
+	if f.password == generatedFirst || d["password"] != f.password {
+		t.Errorf("password %q, in the binding %q, want a new one in both", f.password, d["password"])
 	}
 	fromSecret(obj)
 	if d := settled(t, f, v, obj, given("correct-horse")); f.password != "correct-horse" ||
