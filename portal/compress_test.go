@@ -50,7 +50,7 @@ func TestWhatIsCompressed(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			if len(body) > compressFrom && (!flushed || !w.Flushed) {
-				t.Error("what is flushed stays")
+				t.Errorf("flushed: by the handler %v, by the writer %v, want both", flushed, w.Flushed)
 			}
 			if w.Header().Get("No-Gzip-Compression") != "" ||
 				c.secret != strings.Contains(w.Header().Get("Cache-Control"), "no-transform") {

@@ -77,9 +77,13 @@ func TestExplain(t *testing.T) {
 	if _, ok := engine.AsWait(Explain(failed("InternalError", ""))); ok {
 		t.Error("a transient error is not tried again with back-off")
 	}
-	if IsNotFound(failed("AccessDenied", "")) || IsNotFound(errors.New("reset")) ||
-		!IsNotFound(failed("NoSuchBucket", "")) {
-		t.Error("absence is misread")
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{{failed("AccessDenied", ""), false}, {errors.New("reset"), false}, {failed("NoSuchBucket", ""), true}} {
+		if got := IsNotFound(c.err); got != c.want {
+			t.Errorf("IsNotFound(%v) = %v, want %v", c.err, got, c.want)
+		}
 	}
 }
 

@@ -128,8 +128,13 @@ func TestRotationsKeepADistance(t *testing.T) {
 		t.Errorf("at once: %q", d.calls)
 	}
 	d.now = d.now.Add(rotationPause)
-	if d.ready(); maps.Equal(old, d.binding()) || !d.signsIn(old) || d.obj.Status.PasswordRotation != "2" {
-		t.Error("later: no new password, or the one before is not in force")
+	d.ready()
+	if maps.Equal(old, d.binding()) || !d.signsIn(old) {
+		t.Errorf("later: the one before is published %v, signs in %v, want false, true", maps.Equal(old, d.binding()),
+			d.signsIn(old))
+	}
+	if got := d.obj.Status.PasswordRotation; got != "2" {
+		t.Errorf("later: PasswordRotation = %q, want 2", got)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
 			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
 		}
 		if s := row.obj.Status; row.has == nil && (s.LastSyncTime != nil || s.AccountID != "") {
-			t.Error("a creation that was not admitted left a trace of itself")
+			t.Errorf("%s: LastSyncTime = %v, AccountID = %q, want none", name, s.LastSyncTime, s.AccountID)
 		}
 	}
 }

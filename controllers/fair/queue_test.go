@@ -321,8 +321,11 @@ func TestAQueueThatIsShutHandsOutNothing(t *testing.T) {
 		q.ShutDownWithDrain()
 		q.ShutDown()
 		q.Add(key("a", 2))
-		if !<-done || !q.ShuttingDown() || q.Len() != 0 {
-			t.Error("it goes on")
+		if gone := <-done; !gone {
+			t.Error("Get() returns an item, want the end")
+		}
+		if !q.ShuttingDown() || q.Len() != 0 {
+			t.Errorf("ShuttingDown() = %v, Len() = %d, want true, 0", q.ShuttingDown(), q.Len())
 		}
 		time.Sleep(time.Hour)
 		if _, shutdown := q.Get(); !shutdown {

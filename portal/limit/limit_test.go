@@ -28,8 +28,13 @@ func TestOneCallerDoesNotSlowAnother(t *testing.T) {
 		t.Errorf("after that time: %s", wait)
 	}
 	for range 3 {
-		if l.Wait("") != 0 || (*Limiter)(nil).Wait("a") != 0 || New(Rate{}, clock).Wait("a") != 0 {
-			t.Error("a caller of whom nothing is known, or nobody's limit, waits")
+		for name, wait := range map[string]time.Duration{
+			"a caller of whom nothing is known": l.Wait(""), "no limiter": (*Limiter)(nil).Wait("a"),
+			"no limit": New(Rate{}, clock).Wait("a"),
+		} {
+			if wait != 0 {
+				t.Errorf("%s waits %s, want not at all", name, wait)
+			}
 		}
 	}
 }

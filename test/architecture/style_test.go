@@ -32,10 +32,12 @@ func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch name := entry.Name(); {
+		name := entry.Name()
+		hidden := path != root && strings.HasPrefix(name, ".")
+		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (name == "node_modules" || name == "bin" || path != root && strings.HasPrefix(name, ".")):
+		case entry.IsDir() && (hidden || slices.Contains([]string{"node_modules", "bin"}, name)):
 			return filepath.SkipDir
 		case entry.IsDir() || !strings.HasSuffix(name, ".go"):
 			return nil

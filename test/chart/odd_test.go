@@ -176,9 +176,11 @@ func TestTheHostIsInLowerCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := fmt.Sprint(files); strings.Contains(text, "host: Portal") || strings.Contains(text, "[Portal") ||
-		!strings.Contains(text, "portal.example.com") {
-		t.Error("the host keeps its capitals")
+	text := fmt.Sprint(files)
+	for part, want := range map[string]bool{"host: Portal": false, "[Portal": false, "portal.example.com": true} {
+		if got := strings.Contains(text, part); got != want {
+			t.Errorf("the charts have %q: %v, want %v", part, got, want)
+		}
 	}
 }
 

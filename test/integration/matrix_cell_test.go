@@ -118,10 +118,9 @@ func (m *matrix) ask(server, method string, as request, a actor) verdict {
 }
 
 func wordOf(resp *http.Response) string {
-	signIn := strings.HasPrefix(resp.Header.Get("Location"), "/auth/")
+	signIn := strings.HasPrefix(resp.Header.Get("Location"), "/auth/") && resp.Request.URL.Path != "/auth/logout"
 	switch {
-	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusSeeOther && signIn &&
-		resp.Request.URL.Path != "/auth/logout":
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusSeeOther && signIn:
 		return wordSignIn
 	case resp.StatusCode == http.StatusForbidden:
 		return wordNo

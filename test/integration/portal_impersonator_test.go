@@ -104,14 +104,13 @@ func deedsOf(t *testing.T, groups []string, resource, verb, namespace string) []
 	if slices.Contains([]string{"awsproviders", "domainclaims", "teams"}, resource) {
 		at = "/apis/portico.dev/v1alpha1/" + resource
 	}
+	get := on == "impersonate-on" && does == "get"
 	switch {
-	case on == "impersonate" && slices.Equal(groups, []string{"authentication.k8s.io"}) &&
-		verb == "impersonate:user-info":
+	case verb == "impersonate:user-info" && slices.Equal(groups, []string{"authentication.k8s.io"}):
 		return nil
-	case slices.Equal(groups, []string{""}) && resource == "pods/log" && on == "impersonate-on" && does == "get":
+	case get && slices.Equal(groups, []string{""}) && resource == "pods/log":
 		return []deed{{"GET", "/api/v1/namespaces/" + namespace + "/pods/some/log", ""}}
-	case slices.Equal(groups, []string{"metrics.k8s.io"}) && resource == "pods" && on == "impersonate-on" &&
-		does == "get":
+	case get && slices.Equal(groups, []string{"metrics.k8s.io"}) && resource == "pods":
 		return []deed{{"GET", "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods/some", ""}}
 	case !slices.Equal(groups, []string{"portico.dev"}) || on != "impersonate-on":
 	case does == "create":

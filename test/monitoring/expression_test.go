@@ -38,14 +38,14 @@ func inSelector(all map[string]metric, s *parser.VectorSelector) []string {
 	var found []string
 	for _, match := range s.LabelMatchers {
 		values, has := m.labels[match.Name]
+		exact := match.Type == labels.MatchEqual || match.Type == labels.MatchNotEqual
 		switch {
 		case match.Name == labels.MetricName:
 		case !has:
 			found = append(found, fmt.Sprintf("%s has no label %s", s.Name, match.Name))
 		case values != nil && !slices.ContainsFunc(values, match.Matches):
 			found = append(found, fmt.Sprintf("%s: no value of %s is %s", s.Name, match.Name, match))
-		case values != nil && (match.Type == labels.MatchEqual || match.Type == labels.MatchNotEqual) &&
-			!slices.Contains(values, match.Value):
+		case exact && values != nil && !slices.Contains(values, match.Value):
 			found = append(found, fmt.Sprintf("%s: %s is never %q", s.Name, match.Name, match.Value))
 		}
 	}

@@ -118,8 +118,11 @@ func TestStatementsOfRDS(t *testing.T) {
 func TestAMarkTellsHowTheUserSignsIn(t *testing.T) {
 	password, iam := Account{Name: "n", Mark: "portico.dev/databaseuser=a/b", Access: v1alpha1.AccessRead},
 		Account{Name: "n", Mark: "portico.dev/databaseuser=a/b", IAM: true}
-	if !password.ours(password.comment()) || !password.ours(password.mark()) || !iam.ours(iam.comment()) {
-		t.Error("its own mark is not its own")
+	if !password.ours(password.comment()) || !password.ours(password.mark()) {
+		t.Errorf("ours() of %q, %q = false, want true", password.comment(), password.mark())
+	}
+	if !iam.ours(iam.comment()) {
+		t.Errorf("ours() of %q = false, want true", iam.comment())
 	}
 	for _, mark := range []string{
 		"", "portico.dev/databaseuser=a/b",

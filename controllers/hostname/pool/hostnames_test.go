@@ -89,9 +89,13 @@ func TestTheLastHostnamesGoTogether(t *testing.T) {
 	if err := pass([]v1alpha1.GatewayHostnameRequest{*served("a")}); err != nil {
 		t.Error(err)
 	}
-	if there(t, live, &gatewayv1.Gateway{}, "gw-00") || there(t, live, &gatewayv1.ListenerSet{}, "dc-a") ||
-		there(t, live, &albconfig.LoadBalancerConfiguration{}, "gw-00") {
-		t.Error("something is left")
+	for obj, name := range map[client.Object]string{
+		&gatewayv1.Gateway{}: "gw-00", &gatewayv1.ListenerSet{}: "dc-a",
+		&albconfig.LoadBalancerConfiguration{}: "gw-00",
+	} {
+		if there(t, live, obj, name) {
+			t.Errorf("the %T %s is left", obj, name)
+		}
 	}
 }
 

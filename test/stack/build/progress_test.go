@@ -75,8 +75,13 @@ func TestProgressIsSaidFromTheFirstSecond(t *testing.T) {
 		expect(" 0:16  downloading Go modules, 1 so far\n")
 		p.expect("example.com/a", 30*usualPace*int64(runtime.NumCPU()))
 		p.expect("example.com/b", 90*usualPace*int64(runtime.NumCPU()))
-		if p.heard("# example.com/a") || p.heard("a.go:1:2: undefined: x") || !p.heard("example.com/a") {
-			t.Error("what the compiler complains of is taken for progress, or the other way round")
+		for _, line := range []struct {
+			text     string
+			progress bool
+		}{{"# example.com/a", false}, {"a.go:1:2: undefined: x", false}, {"example.com/a", true}} {
+			if got := p.heard(line.text); got != line.progress {
+				t.Errorf("heard(%q) = %v, want %v", line.text, got, line.progress)
+			}
 		}
 		p.expect("example.com/a", 30) // compiled already
 		time.Sleep(15 * time.Second)
