@@ -13,6 +13,6 @@
 //     and so on from the API server; never show another error's text.
 //   - catalog.Catalog (ByPlural, ByName, Requestable) of catalog.Kind: Fields for the form, Columns and EndpointOf for
 //     lists, Decode(form, base) and Encode(obj) between forms and objects, ToYAML and ParseYAML, and
-//     catalog.FromStatus(err).Place(inputs) to put the API server's errors beside their inputs.
+//     catalog.FromStatus(kind, err).Place(inputs) to put the API server's errors beside their inputs.
 //   - Pages is what the server needs of the HTML side; New takes one.
 package portal

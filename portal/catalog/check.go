@@ -37,8 +37,7 @@ func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 		return nil
 	}
 	c.faults = append(c.faults[:min(len(c.faults), maxFaults)],
-		fieldpath.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct "+
-			"the existing errors to complete validation"))
+		fieldpath.Invalid(nil, nil, unchecked))
 	return apierrors.NewInvalid(k.GVK().GroupKind(), obj.GetName(), c.faults)
 }
 
@@ -123,7 +122,7 @@ func (c *checking) fields(path *fieldpath.Path, s *shape, value, old map[string]
 			c.value(at, of, value[key], old[key])
 		case old[key] == nil:
 			c.faults = append(c.faults,
-				fieldpath.Invalid(at, fieldpath.OmitValueType{}, root+" in body is a forbidden property"))
+				fieldpath.Invalid(at, fieldpath.OmitValueType{}, noField))
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestCheckFindsTheFirstFaults(t *testing.T) {
 		"no quantity":           {`{` + good + `, resources: {requests: {cpu: lots}}}`, []FieldError{{Field: "spec.resources.requests.cpu"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := FromStatus(k.Check(app(t, c.spec), nil))
+			got := FromStatus(k, k.Check(app(t, c.spec), nil))
 			if len(c.want) == 0 && len(got) == 0 {
 				return
 			}
@@ -95,7 +95,7 @@ func TestTheFirstFaultsEndACheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := k.Check(parsed(t, c.text), nil)
-			if got := FromStatus(err); len(got) != c.faults+1 {
+			if got := FromStatus(k, err); len(got) != c.faults+1 {
 				t.Errorf("%d faults, want %d: %.300v", len(got)-1, c.faults, got)
 			}
 			if err != nil && len(err.Error()) > 20_000 {

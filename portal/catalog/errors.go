@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // FieldError is one error about one field.
@@ -23,9 +25,9 @@ type FieldError struct {
 // FieldErrors are the errors about one object.
 type FieldErrors []FieldError
 
-// FromStatus returns the field errors of the API server's response: validation, CEL rules, enums, webhooks, and unknown
-// fields under strict validation. None means that err is about something else.
-func FromStatus(err error) FieldErrors {
+// FromStatus returns the field errors of the API server's response about an object of kind k: validation, CEL rules,
+// enums, webhooks, and unknown fields under strict validation. None means that err is about something else.
+func FromStatus(k Kind, err error) FieldErrors {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return nil
@@ -40,103 +42,45 @@ func FromStatus(err error) FieldErrors {
 	var out FieldErrors
 	for _, c := range s.Details.Causes {
 		if c.Field == "patch" {
-			out = append(out, patchErrors(c.Message)...)
+			out = append(out, patchErrors(causeOf(c).detail)...)
 			continue
 		}
-		e := fromCause(c)
-		if !slices.Contains(out, e) {
+		if e := k.fromCause(causeOf(c)); !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func fromCause(c metav1.StatusCause) FieldError {
-	field := c.Field
-	if field == "<nil>" { // the API server's name for the whole object
-		field = ""
-	}
-	words, at := ofPolicy(c.Message)
-	if field == "" {
-		field = at
-	}
-	detail, value := cutValue(words)
-	out := FieldError{Field: field, Message: inPlainWords(detail), Value: value}
-	switch c.Type {
-	case metav1.CauseTypeFieldValueRequired:
-		out.Message, out.Value = orElse(out.Message, Required), ""
-	case metav1.CauseTypeFieldValueNotSupported:
-		out.Message = choices(detail)
-	case metav1.CauseTypeFieldValueDuplicate:
-		out.Message = orElse(out.Message, twice)
-	case metav1.CauseTypeFieldValueNotFound:
-		out.Message = orElse(out.Message, "does not exist")
-	default:
-		out.Message = orElse(out.Message, orElse(bare[c.Type], inPlainWords(c.Message)))
-	}
-	if value != "" && (field == "metadata.labels" || field == "metadata.annotations") { // only the value says which
-		out.Message = strconv.Quote(value) + ": " + out.Message
+func (k Kind) fromCause(c cause) FieldError {
+	out := FieldError{Field: c.field, Message: k.message(c), Value: jsonText(c.value)}
+	if out.Value != "" && c.ofPairs() { // only the value says which
+		out.Message = strconv.Quote(out.Value) + ": " + out.Message
 	}
 	return out
 }
 
-// twice is the message for a duplicate entry.
-const twice = "is there twice: keep one"
-
-// bare are the messages for causes without one.
-var bare = map[metav1.CauseType]string{
-	metav1.CauseTypeFieldValueInvalid: "is not valid", metav1.CauseTypeTypeInvalid: "is not valid",
-	metav1.CauseTypeForbidden: "cannot be set here",
-	metav1.CauseTypeTooLong:   "is too long", metav1.CauseTypeTooMany: "has too many entries",
-}
-
-// choices turns the API server's list of supported values into a sentence.
-func choices(detail string) string {
-	if list, ok := strings.CutPrefix(detail, "supported values: "); ok {
-		return "choose one of: " + strings.ReplaceAll(list, `"`, "")
+// causeOf splits a cause: `Invalid value: "x": detail`, without a value for some types. The API server's name for the
+// whole object is <nil>.
+func causeOf(c metav1.StatusCause) cause {
+	words, at := ofPolicy(c.Message)
+	out := cause{is: c.Type, field: cmp.Or(strings.TrimPrefix(c.Field, "<nil>"), at), detail: words}
+	if rest, ok := strings.CutPrefix(words, fieldpath.ErrorType(c.Type).String()); ok {
+		out.detail, out.value = cutJSON(strings.TrimPrefix(rest, ": "))
 	}
-	return orElse(detail, "is not one of the values allowed")
-}
-
-// leads are the beginnings of the API server's messages, before the refused value.
-var leads = []string{
-	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Too few: ", "Not found: ",
-	"Forbidden: ", "Required value: ", "Too long: ", "Too short: ", "Internal error: ",
-}
-
-// withValue is the number of leads that precede a value.
-const withValue = 6
-
-// cutValue splits `Invalid value: "x": detail` into detail and x.
-func cutValue(message string) (detail, value string) {
-	for i, lead := range leads {
-		rest, ok := strings.CutPrefix(message, lead)
-		switch {
-		case ok && i < withValue:
-			return cutJSON(rest)
-		case ok:
-			return rest, ""
-		case message == strings.TrimSuffix(lead, ": "): // without a value, and without a detail
-			return "", ""
-		}
-	}
-	return message, ""
+	return out
 }
 
 // cutJSON splits one JSON value from the front of rest.
-func cutJSON(rest string) (detail, value string) {
+func cutJSON(rest string) (detail string, value json.RawMessage) {
 	dec := json.NewDecoder(strings.NewReader(rest))
-	var v json.RawMessage
-	if err := dec.Decode(&v); err == nil {
+	if err := dec.Decode(&value); err == nil {
 		tail := rest[dec.InputOffset():]
-		if tail == "" {
-			return "", jsonText(v)
-		}
-		if detail, ok := strings.CutPrefix(tail, ": "); ok {
-			return detail, jsonText(v)
+		if detail, ok := strings.CutPrefix(tail, ": "); ok || tail == "" {
+			return detail, value
 		}
 	}
-	return rest, ""
+	return rest, nil
 }
 
 var unknownField = regexp.MustCompile(`(unknown field|duplicate field) "([^"]+)"`)
@@ -158,8 +102,7 @@ func strictErrors(message string) FieldErrors {
 }
 
 // patchErrors parses the API server's errors about a whole patch, whose value is the whole object.
-func patchErrors(message string) FieldErrors {
-	detail, _ := cutValue(message)
+func patchErrors(detail string) FieldErrors {
 	if unknown := strictErrors(detail); len(unknown) > 0 {
 		return unknown
 	}
@@ -247,11 +190,4 @@ func parent(path string) string {
 		return ""
 	}
 	return path[:i]
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -11,6 +11,9 @@ import (
 )
 
 func TestFromStatus(t *testing.T) {
+	kind := ofSpec(t, `{"n": {type: integer, minimum: 1}, bucketName: {type: string, maxLength: 63},
+		tags: {type: object, maxProperties: 40, additionalProperties: {type: string}},
+		zones: {type: array, minItems: 1, items: {type: string}}, "y": {type: string, minLength: 3}}`)
 	cause := func(kind metav1.CauseType, field, message string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Reason:  metav1.StatusReasonInvalid,
@@ -75,16 +78,16 @@ func TestFromStatus(t *testing.T) {
 		},
 		{
 			"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>",
-				"Invalid value: null: some validation rules were not checked"),
-			FieldErrors{{"", "some validation rules were not checked", ""}},
+				"Invalid value: null: set a or b"),
+			FieldErrors{{"", "set a or b", ""}},
 		},
 		{
 			"too few", cause("FieldValueTooFew", "spec.zones", "Too few: 0: must have at least 1 item"),
 			FieldErrors{{"spec.zones", "add at least one entry", "0"}},
 		},
 		{
-			"too short", cause("FieldValueTooShort", "spec.x", "Too short: must have at least 3 items"),
-			FieldErrors{{"spec.x", "add at least 3 entries", ""}},
+			"too short", cause("FieldValueTooShort", "spec.y", "Too short: must have at least 3 characters"),
+			FieldErrors{{"spec.y", "use at least 3 characters", ""}},
 		},
 		{
 			"not found", cause(metav1.CauseTypeFieldValueNotFound, "spec.x", `Not found: "shop"`),
@@ -130,7 +133,7 @@ func TestFromStatus(t *testing.T) {
 		{"a conflict", apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "x", errors.New("no")), nil},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			if got := FromStatus(c.err); !reflect.DeepEqual(got, c.want) {
+			if got := FromStatus(kind, c.err); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

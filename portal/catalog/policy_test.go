@@ -19,7 +19,7 @@ func TestWhatAPolicySaysIsPutAtItsField(t *testing.T) {
 		status := metav1.Status{Reason: metav1.StatusReasonInvalid, Details: &metav1.StatusDetails{
 			Causes: []metav1.StatusCause{{Message: message}},
 		}}
-		if got := FromStatus(&apierrors.StatusError{ErrStatus: status}); len(got) != 1 || got[0] != want {
+		if got := FromStatus(Kind{}, &apierrors.StatusError{ErrStatus: status}); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %+v, want %+v", message, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -109,10 +110,10 @@ func (s *shape) at(path *fieldpath.Path, name string) *fieldpath.Path {
 // faults returns the errors of a value itself, and whether its content must be checked.
 func (s *shape) faults(path *fieldpath.Path, value any) (all fieldpath.ErrorList, deeper bool) {
 	deeper = true
-	for _, err := range s.itself.Validate(value).Errors {
+	found := s.itself.Validate(value).Errors
+	for _, err := range found {
 		said, ok := err.(*openapierrors.Validation) //nolint:errorlint // as the library returns it
-		if !ok {
-			all = append(all, fieldpath.Invalid(path, fieldpath.OmitValueType{}, err.Error()))
+		if !ok {                                    // a sum of the others, or a number that its format cannot hold
 			continue
 		}
 		at := path
@@ -123,6 +124,10 @@ func (s *shape) faults(path *fieldpath.Path, value any) (all fieldpath.ErrorList
 		}
 		deeper = deeper && said.Code() == openapierrors.RequiredFailCode
 		all = append(all, faultOf(at, said))
+	}
+	if len(all) == 0 && len(found) > 0 {
+		all = append(all, fieldpath.Invalid(path, value,
+			fmt.Sprintf("use a number from %d to %d", math.MinInt32, math.MaxInt32)))
 	}
 	return all, deeper
 }

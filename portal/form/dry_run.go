@@ -84,7 +84,7 @@ func (d Draft) Examine(send func(*unstructured.Unstructured) error) (catalog.Fie
 
 // Locate returns the API server's errors about the draft's object, at its inputs.
 func (d Draft) Locate(err error) catalog.FieldErrors {
-	return d.kind.Locate(catalog.FromStatus(err))
+	return d.kind.Locate(catalog.FromStatus(d.kind, err))
 }
 
 // Taken returns the error about a name that another object has.

@@ -154,7 +154,7 @@ func TestLogsAreFollowed(t *testing.T) {
 }
 
 func TestWhyALogEnds(t *testing.T) {
-	a := &API{log: slog.New(slog.DiscardHandler)}
+	a := &API{cluster: &fakeCluster{}, log: slog.New(slog.DiscardHandler)}
 	for reason, err := range map[string]error{"ended": io.EOF, "bound": podlogs.ErrBound, "lost": io.ErrUnexpectedEOF} {
 		if got := a.endOf(t.Context(), err); got.Reason != reason || got.Message == "" || got.Problem != nil {
 			t.Errorf("%v: %+v", err, got)

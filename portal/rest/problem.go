@@ -160,13 +160,15 @@ func (a *API) unavailable(ctx context.Context, err error, seconds int) error {
 
 // fromStatus returns the API server's error for the caller's own request: its message is about the caller's object.
 func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error {
-	if fields := catalog.FromStatus(err); len(fields) > 0 {
+	var details metav1.StatusDetails
+	if s.Details != nil {
+		details = *s.Details
+	}
+	kind, _ := a.cluster.Kinds().ByName(details.Kind)
+	if fields := catalog.FromStatus(kind, err); len(fields) > 0 {
 		return invalid(ctx, fields)
 	}
-	seconds := 0
-	if s.Details != nil {
-		seconds = int(s.Details.RetryAfterSeconds)
-	}
+	seconds := int(details.RetryAfterSeconds)
 	switch {
 	case apierrors.IsTooManyRequests(err):
 		return later(problem(ctx, http.StatusTooManyRequests, "Kubernetes is busy; try again later"), max(seconds, 1))

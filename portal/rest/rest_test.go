@@ -66,7 +66,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			var log bytes.Buffer
-			a := &API{log: slog.New(slog.NewTextHandler(&log, nil))}
+			a := &API{cluster: &fakeCluster{}, log: slog.New(slog.NewTextHandler(&log, nil))}
 			err := a.fail(t.Context(), c.err)
 			var p *huma.ErrorModel
 			if !errors.As(err, &p) || p.Status != c.status || !strings.Contains(p.Detail, c.detail) {

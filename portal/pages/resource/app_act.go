@@ -91,7 +91,7 @@ func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unst
 		return fmt.Sprintf("Write a whole number from %d to %d.", size.Min, size.Max), nil //nolint:nilerr // that is the answer
 	}
 	_, err = p.cluster.Scale(r.Context(), l.id, l.ref, n)
-	return refusal(err, "spec.replicas")
+	return refusal(l.ref.Kind, err, "spec.replicas")
 }
 
 // rollback requests the image of an earlier version from the operator.
@@ -116,7 +116,7 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 		wrong = "This version is already the one you requested. Nothing was changed."
 	default:
 		_, err = p.cluster.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
-		if wrong, err = refusal(err, ""); err != nil {
+		if wrong, err = refusal(l.ref.Kind, err, ""); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 
 // refusal returns, for the user, the API server's or a policy's message against a change. Messages about field lose its
 // name, because they are shown beside it. Other errors are returned as they are.
-func refusal(err error, field string) (words string, other error) {
+func refusal(k catalog.Kind, err error, field string) (words string, other error) {
 	if err == nil {
 		return "", nil
 	}
@@ -137,7 +137,7 @@ func refusal(err error, field string) (words string, other error) {
 		return "", err
 	}
 	var all []string
-	for _, e := range catalog.FromStatus(err) {
+	for _, e := range catalog.FromStatus(k, err) {
 		if e.Field != field {
 			e.Message = humanize.Join(e.Field, e.Message)
 		}

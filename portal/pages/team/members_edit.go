@@ -164,7 +164,7 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj 
 	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"members": list}},
 		form.ETag, false)
 	var changed *cluster.ChangedError
-	switch fields := catalog.FromStatus(err); {
+	switch fields := catalog.FromStatus(l.ref.Kind, err); {
 	case err == nil:
 		return page.SeeOther(w, r, views.AppliedPath(views.OwnerPath(l.ref.Name), result.Object.GetGeneration()))
 	case errors.As(err, &changed):
