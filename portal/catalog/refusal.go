@@ -46,8 +46,8 @@ type cause struct {
 	detail string          // the rest of the message: a rule's, a policy's or the API server's own
 }
 
-// message returns what is wrong, for people: by the schema and by Kubernetes' checks of metadata, whose own messages are
-// for programmers, and otherwise the message of the rule or of the policy.
+// message returns what is wrong, for people: by the schema and by Kubernetes' checks of metadata, whose own messages
+// are for programmers, and otherwise the message of the rule or of the policy.
 func (k Kind) message(c cause) string {
 	ours := ""
 	switch of := k.shape.find(c.field); {

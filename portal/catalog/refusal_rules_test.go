@@ -56,7 +56,8 @@ func TestOurSchemasSpeakOurWords(t *testing.T) {
 		k, _ := kinds.ByName(one.Spec.Names.Kind)
 		eachSchema(*one.Spec.Versions[0].Schema.OpenAPIV3Schema, "", func(path string, s apiext.JSONSchemaProps) {
 			for _, r := range s.XValidations {
-				c := cause{is: metav1.CauseTypeFieldValueInvalid, field: strings.TrimPrefix(path, "."), detail: r.Message}
+				at := strings.TrimPrefix(path, ".")
+				c := cause{is: metav1.CauseTypeFieldValueInvalid, field: at, detail: r.Message}
 				if got := k.message(c); got != r.Message {
 					t.Errorf("a rule of %s%s says %q, which becomes %q", one.Spec.Names.Kind, path, r.Message, got)
 				}

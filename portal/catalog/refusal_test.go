@@ -86,8 +86,8 @@ func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 	}
 }
 
-// TestEveryLimitOfOurSchemasHasOurWords breaks each one, so that a new kind of limit, or a new message of the validation
-// library, fails.
+// TestEveryLimitOfOurSchemasHasOurWords breaks each one, so that a new kind of limit, or a new message of the
+// validation library, fails.
 func TestEveryLimitOfOurSchemasHasOurWords(t *testing.T) {
 	broken := 0
 	for _, k := range load(t) {
@@ -128,7 +128,14 @@ func badValues(s *shape) []any {
 	for i := range 50 {
 		many[fmt.Sprint("k", i)] = "v"
 	}
-	all := []any{nil, true, 3.5, int64(3e9), "?! /", "", "A_", []any{}, []any{true}, map[string]any{}, map[string]any{"x": true}, many}
+	all := []any{
+		nil, true, 3.5, int64(3e9), "?! /", "", "A_",
+		[]any{},
+		[]any{true},
+		map[string]any{},
+		map[string]any{"x": true},
+		many,
+	}
 	is := s.itself.Schema
 	if is.MaxLength != nil {
 		all = append(all, strings.Repeat("a", int(*is.MaxLength)+1))
@@ -153,8 +160,8 @@ func TestTheComplaintsOfKubernetesAreInOurWords(t *testing.T) {
 	long, path := strings.Repeat("a", 300), apifield.NewPath("metadata")
 	found := 0
 	for _, value := range []string{
-		"", " ", "A_", "-", "a.b", ".", "..", "..a", "a=b", "9 9", long, "a/b/c", "/a", "a/", "_/a", long + "/a", "a--b",
-		"-a", "99", "a%", "a/b", "ü",
+		"", " ", "A_", "-", "a.b", ".", "..", "..a", "a=b", "9 9", long, "a/b/c", "/a", "a/", "_/a", long + "/a",
+		"a--b", "-a", "99", "a%", "a/b", "ü",
 	} {
 		for _, meta := range []metav1.ObjectMeta{
 			{Name: value},

@@ -2,10 +2,7 @@ package rest
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -32,16 +29,6 @@ type activityItem struct {
 	Kind      string    `json:"kind" doc:"Kind of the object that it was done to."`
 	Namespace string    `json:"namespace,omitempty"`
 	Name      string    `json:"name"`
-}
-
-func (a *API) registerActivity(api huma.API) {
-	huma.Register(api, huma.Operation{
-		OperationID: "listActivity", Method: http.MethodGet, Path: "/activity", Tags: []string{general},
-		Summary: "List what was done lately through the portal, newest first", Errors: always,
-		Description: "What people and tools did by the pages, this API and the command line, and not what was done " +
-			"with kubectl: as long as Kubernetes keeps events, which is an hour unless it is configured otherwise. " +
-			"It takes the right to list events, in each namespace.",
-	}, a.activity)
 }
 
 func (a *API) activity(ctx context.Context, in *activityInput) (*activityOutput, error) {

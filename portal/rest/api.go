@@ -121,12 +121,13 @@ type API struct {
 	cluster Cluster
 	log     *slog.Logger
 	streams sse.Streams
+	cli     func(context.Context) auth.CLI // how command-line tools sign in
 }
 
 // New returns the API's handler, to be mounted at Prefix. Everything except the OpenAPI document and the sign-in
 // settings needs a token. limiter limits callers.
 func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
-	a := &API{cluster: c, log: log}
+	a := &API{cluster: c, log: log, cli: bearer.CLI}
 	top, inner := chi.NewRouter(), chi.NewRouter()
 	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, r, http.StatusNotFound, "there is nothing here; "+Prefix+"/openapi.json lists what there is")
@@ -139,7 +140,6 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 	api := humachi.New(inner, config())
 	api.UseMiddleware(auditAttempt, wantQuery)
 	a.register(api)
-	a.registerLogin(api, bearer.CLI)
 	doc, err := document(api, c.Kinds())
 	if err != nil {
 		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
@@ -195,28 +195,6 @@ func Allow(routes chi.Routes, r *http.Request) string {
 		}
 	}
 	return strings.Join(methods, ", ")
-}
-
-// register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that users do not
-// write are read-only.
-func (a *API) register(api huma.API) {
-	a.registerGeneral(api)
-	a.registerActivity(api)
-	a.registerDeleted(api)
-	a.registerHostnames(api)
-	a.registerSessions(api)
-	a.registerSecrets(api)
-	for _, k := range a.cluster.Kinds() {
-		a.registerReads(api, k)
-		a.registerChecks(api, k)
-		a.registerHistory(api, k)
-		a.registerLogs(api, k)
-		a.registerReveal(api, k)
-		if k.Written() {
-			a.registerWrites(api, k)
-			a.registerEdits(api, k)
-		}
-	}
 }
 
 // caller returns the caller of the request. Every request behind the bearer check has one.

@@ -6,11 +6,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// changes marks an operation that changes objects of the kind.
-func changes(k catalog.Kind) map[string]any { return map[string]any{changed: k.Plural} }
+// changes marks an operation that changes objects of the kind with the plural name.
+func changes(plural string) map[string]any { return map[string]any{changed: plural} }
 
 const changed = "changes"
 

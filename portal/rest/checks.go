@@ -2,12 +2,8 @@ package rest
 
 import (
 	"context"
-	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
 )
@@ -39,26 +35,7 @@ type step struct {
 	Why  string `json:"why,omitempty" doc:"The difference that asked for it."`
 }
 
-func (a *API) registerChecks(api huma.API, k catalog.Kind) {
-	op := huma.Operation{
-		OperationID: "checks" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/checks",
-		Tags:    []string{k.Name},
-		Summary: "Get what the operator's checks found of one " + k.Name, Errors: readErrors,
-		Description: "What the operator remembers since it started, and what moves by itself in AWS. None of it is " +
-			"in the object's status. Answers may be 5 seconds old, and values from AWS 10.",
-	}
-	if !k.Namespaced {
-		huma.Register(api, op, func(ctx context.Context, in *ObjectName) (*checksOutput, error) {
-			return a.checks(ctx, ref(k, "", in.Name))
-		})
-		return
-	}
-	huma.Register(api, op, func(ctx context.Context, in *ObjectPath) (*checksOutput, error) {
-		return a.checks(ctx, ref(k, in.Namespace, in.Name))
-	})
-}
-
-func (a *API) checks(ctx context.Context, ref cluster.Ref) (*checksOutput, error) {
+func (a *API) checks(ctx context.Context, ref cluster.Ref, _ *Place) (*checksOutput, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}

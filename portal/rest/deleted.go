@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -36,17 +34,6 @@ type deletedItem struct {
 	Spec      map[string]string `json:"spec" doc:"What a request of the same kind has to say to get it back, by paths below spec: for a resource that was kept together with the same name."`
 	Choose    []string          `json:"choose" doc:"Required fields, by paths below spec, of which AWS knows nothing any more: choose their values."`
 	NameInUse bool              `json:"nameInUse" doc:"Another object of the kind has the name now. A resource that was kept cannot be managed again before that one is deleted."`
-}
-
-func (a *API) registerDeleted(api huma.API) {
-	huma.Register(api, huma.Operation{
-		OperationID: "listDeleted", Method: http.MethodGet, Path: "/namespaces/{namespace}/deleted",
-		Tags: []string{general}, Errors: always,
-		Summary: "List what AWS still has of deleted resources, with how to get it back",
-		Description: "Resources that were kept by their deletion policy, and final snapshots of databases, as AWS's " +
-			"tags show them, which are some minutes late. Resources deleted with the policy Orphan have no tags and " +
-			"are not listed. Answers can be 10 seconds old. It takes the right to list the kind.",
-	}, a.deleted)
 }
 
 func (a *API) deleted(ctx context.Context, in *deletedInput) (*deletedOutput, error) {

@@ -52,22 +52,25 @@ var meanings = map[int]string{
 	http.StatusServiceUnavailable:  "Kubernetes does not answer at the moment: try again after Retry-After seconds.",
 }
 
-// describe completes the document: the meanings and headers of statuses, and the tags.
-func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
-	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, objects of all " +
-		"kinds, and sessions."})
+// tags returns the groups of operations.
+func tags(kinds catalog.Catalog) []*huma.Tag {
+	all := []*huma.Tag{{
+		Name: general, Description: "About the caller, the catalog, objects of all kinds, and sessions.",
+	}}
 	for _, k := range kinds {
-		doc.Tags = append(doc.Tags, &huma.Tag{Name: k.Name, Description: k.Help})
+		all = append(all, &huma.Tag{Name: k.Name, Description: k.Help})
 	}
-	for _, path := range doc.Paths {
-		for _, op := range Operations(path) {
-			describeParameters(op, kinds)
-			op.Responses[strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge)] = headTooLarge
-			for code, response := range op.Responses {
-				status, _ := strconv.Atoi(code) // default is no number
-				describeResponse(op, status, response)
-			}
-		}
+	return all
+}
+
+// describeOperation completes what huma says of an operation: the limits of its parameters, and the meanings and
+// headers of its statuses.
+func describeOperation(op *huma.Operation, kinds catalog.Catalog) {
+	describeParameters(op, kinds)
+	op.Responses[strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge)] = headTooLarge
+	for code, response := range op.Responses {
+		status, _ := strconv.Atoi(code) // default is no number
+		describeResponse(op, status, response)
 	}
 }
 

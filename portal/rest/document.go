@@ -24,7 +24,6 @@ func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	a := &API{cluster: described{kinds: kinds}}
 	api := humachi.New(chi.NewRouter(), config())
 	a.register(api)
-	a.registerLogin(api, nil)
 	return complete(api, kinds)
 }
 

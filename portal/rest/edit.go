@@ -14,34 +14,14 @@ import (
 )
 
 type putInput struct {
-	ObjectPath
-	PutOptions
-}
-
-type putNamedInput struct {
-	ObjectName
-	PutOptions
-}
-
-// PutOptions are the input of creating or replacing an object under its name.
-type PutOptions struct {
+	Place
 	PutMatch
 	DryRun
 	RawBody []byte `contentType:"application/json"`
 }
 
 type patchInput struct {
-	ObjectPath
-	PatchOptions
-}
-
-type patchNamedInput struct {
-	ObjectName
-	PatchOptions
-}
-
-// PatchOptions are the input of changing parts of an object.
-type PatchOptions struct {
+	Place
 	Match
 	DryRun
 	RawBody []byte `contentType:"application/merge-patch+json"`
@@ -50,58 +30,13 @@ type PatchOptions struct {
 // mergePatch is the content type of RFC 7396.
 const mergePatch = "application/merge-patch+json"
 
-func (a *API) registerEdits(api huma.API, k catalog.Kind) {
-	path := basePath(k) + "/{name}"
-	put, patch := putOperation(k), patchOperation(k)
-	if k.Namespaced {
-		huma.Register(api, put, func(ctx context.Context, in *putInput) (*writeOutput, error) {
-			return a.put(ctx, ref(k, in.Namespace, in.Name), in.PutOptions)
-		})
-		huma.Register(api, patch, func(ctx context.Context, in *patchInput) (*writeOutput, error) {
-			return a.patch(ctx, ref(k, in.Namespace, in.Name), in.PatchOptions)
-		})
-	} else {
-		huma.Register(api, put, func(ctx context.Context, in *putNamedInput) (*writeOutput, error) {
-			return a.put(ctx, ref(k, "", in.Name), in.PutOptions)
-		})
-		huma.Register(api, patch, func(ctx context.Context, in *patchNamedInput) (*writeOutput, error) {
-			return a.patch(ctx, ref(k, "", in.Name), in.PatchOptions)
-		})
-	}
-	api.OpenAPI().Paths[path].Put.RequestBody = putBody(k)
-	api.OpenAPI().Paths[path].Patch.RequestBody = patchBody()
-}
-
-func putOperation(k catalog.Kind) huma.Operation {
-	responses := objectResponse(k, http.StatusOK, "Replaced; with dryRun the object as it would be, defaults filled in")
-	responses["201"] = objectResponse(k, http.StatusCreated, "Created, which If-None-Match: * asked for")["201"]
-	return huma.Operation{
-		OperationID: "put" + k.Name, Method: http.MethodPut, Path: basePath(k) + "/{name}", Tags: []string{k.Name},
-		Metadata: changes(k),
-		Summary:  "Create or replace one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
-		Middlewares: huma.Middlewares{wantType("application/json")}, Responses: responses, Errors: editErrors,
-		Description: "With If-None-Match: * it creates, and answers 412 if the name is taken. With If-Match it " +
-			"replaces labels, annotations and spec, and answers 412 if the spec has changed since; what Portico " +
-			"writes to the status in " +
-			"between does not matter. Without either the answer is 428.",
-	}
-}
-
-func patchOperation(k catalog.Kind) huma.Operation {
-	return huma.Operation{
-		OperationID: "patch" + k.Name, Method: http.MethodPatch, Path: basePath(k) + "/{name}", Tags: []string{k.Name},
-		Metadata: changes(k),
-		Summary:  "Change parts of one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
-		Middlewares: huma.Middlewares{wantType(mergePatch)}, Errors: editErrors,
-		Responses: objectResponse(k, http.StatusOK, "Changed; with dryRun the object as it would be, defaults "+
-			"filled in"),
-		Description: "A JSON merge patch (RFC 7396) of metadata.labels, metadata.annotations and spec: null removes, " +
-			"lists are replaced as a whole. It needs If-Match; without it the answer is 428.",
-	}
-}
+// putWords describe replacing an object in the document.
+const putWords = "With If-None-Match: * it creates, and answers 412 if the name is taken. With If-Match it replaces " +
+	"labels, annotations and spec, and answers 412 if the spec has changed since; what Portico writes to the " +
+	"status in between does not matter. Without either the answer is 428."
 
 // put checks the right first: a caller without it learns nothing else.
-func (a *API) put(ctx context.Context, ref cluster.Ref, in PutOptions) (*writeOutput, error) {
+func (a *API) put(ctx context.Context, ref cluster.Ref, in *putInput) (*writeOutput, error) {
 	verb := "update"
 	if in.IfNoneMatch != "" {
 		verb = "create"
@@ -177,7 +112,7 @@ func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates
 	return obj, nil
 }
 
-func (a *API) patch(ctx context.Context, ref cluster.Ref, in PatchOptions) (*writeOutput, error) {
+func (a *API) patch(ctx context.Context, ref cluster.Ref, in *patchInput) (*writeOutput, error) {
 	if err := a.possible(ctx, "patch", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}

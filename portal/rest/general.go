@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -75,29 +74,6 @@ type meOutput struct {
 		Namespaces []string            `json:"namespaces" doc:"Where the caller can list something."`
 		May        map[string][]string `json:"may,omitempty" doc:"In the namespace asked for: what the caller can do, by the plural name of the kind: get, list, create, update, patch, delete."`
 	}
-}
-
-func (a *API) registerGeneral(api huma.API) {
-	tags := []string{general}
-	huma.Register(api, huma.Operation{
-		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
-		Summary: "List objects of all kinds that the caller can list", Errors: always, Description: watchWords,
-		Responses: withWatch(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
-			api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[objectList](), true, "ObjectList"))}}),
-	}, a.resources)
-	huma.Register(api, huma.Operation{
-		OperationID: "listCatalog", Method: http.MethodGet, Path: "/catalog", Tags: tags,
-		Summary: "List the kinds that can be requested", Errors: always,
-	}, a.catalog)
-	huma.Register(api, huma.Operation{
-		OperationID: "getMe", Method: http.MethodGet, Path: "/me", Tags: tags,
-		Summary: "Say who the caller is", Errors: always,
-	},
-		a.me)
-	huma.Register(api, huma.Operation{
-		OperationID: "listNamespaces", Method: http.MethodGet, Path: "/namespaces", Tags: tags,
-		Summary: "List the namespaces (teams) in which the caller can list something", Errors: always,
-	}, func(ctx context.Context, _ *struct{}) (*namespacesOutput, error) { return a.namespaces(ctx) })
 }
 
 func (a *API) resources(ctx context.Context, in *resourcesInput) (*listed, error) {
@@ -193,7 +169,7 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 	return out, nil
 }
 
-func (a *API) namespaces(ctx context.Context) (*namespacesOutput, error) {
+func (a *API) namespaces(ctx context.Context, _ *struct{}) (*namespacesOutput, error) {
 	spaces, err := a.cluster.Namespaces(ctx, caller(ctx))
 	if err != nil {
 		return nil, a.fail(ctx, err)

@@ -2,13 +2,10 @@ package rest
 
 import (
 	"context"
-	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -27,26 +24,7 @@ type pastVersion struct {
 	Spec        map[string]any `json:"spec" doc:"The spec in this version."`
 }
 
-func (a *API) registerHistory(api huma.API, k catalog.Kind) {
-	op := huma.Operation{
-		OperationID: "history" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/history",
-		Tags:    []string{k.Name},
-		Summary: "List the last versions of one " + k.Name + ", newest first", Errors: readErrors,
-		Description: "What the spec was and who changed it: up to 10 versions of what teams request, and none of " +
-			"other kinds. It takes the right to get the object.",
-	}
-	if !k.Namespaced {
-		huma.Register(api, op, func(ctx context.Context, in *ObjectName) (*historyOutput, error) {
-			return a.history(ctx, ref(k, "", in.Name))
-		})
-		return
-	}
-	huma.Register(api, op, func(ctx context.Context, in *ObjectPath) (*historyOutput, error) {
-		return a.history(ctx, ref(k, in.Namespace, in.Name))
-	})
-}
-
-func (a *API) history(ctx context.Context, ref cluster.Ref) (*historyOutput, error) {
+func (a *API) history(ctx context.Context, ref cluster.Ref, _ *Place) (*historyOutput, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}

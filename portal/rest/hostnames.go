@@ -2,9 +2,6 @@ package rest
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -33,17 +30,6 @@ type hostnameAnswer struct {
 type hostnameHolder struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-}
-
-func (a *API) registerHostnames(api huma.API) {
-	huma.Register(api, huma.Operation{
-		OperationID: "checkHostname", Method: http.MethodGet, Path: "/namespaces/{namespace}/hostnames/check",
-		Tags:    []string{general},
-		Summary: "Tell whether the namespace could have a hostname", Errors: always,
-		Description: "From what the cluster knows: grants and claims. What AWS says of zone and certificate comes " +
-			"with the request. First come, first served: free is no promise. It takes the right to create or list " +
-			"gatewayhostnamerequests.",
-	}, a.checkHostname)
 }
 
 func (a *API) checkHostname(ctx context.Context, in *hostnameInput) (*hostnameOutput, error) {

@@ -2,11 +2,6 @@ package rest
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/portico-platform/portico/portal/auth"
 )
 
 // loginPath is the one operation that needs no token.
@@ -24,22 +19,15 @@ type login struct {
 	Audiences []string `json:"audiences" doc:"Of which a token must have one."`
 }
 
-// registerLogin adds the operation that tools call before they have a token.
-func (a *API) registerLogin(api huma.API, cli func(context.Context) auth.CLI) {
-	huma.Register(api, huma.Operation{
-		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{general},
-		Summary: "Say how command-line tools sign in", Security: []map[string][]string{},
-		Errors:      []int{http.StatusUnprocessableEntity},
-		Description: "Needs no token. With the ID token of the client named here the rest of the API can be called.",
-	}, func(ctx context.Context, _ *struct{}) (*loginOutput, error) {
-		said := cli(ctx)
-		out := &loginOutput{
-			CacheControl: "public, max-age=300",
-			Body:         login{Issuer: said.Issuer, Audiences: said.Audiences},
-		}
-		if said.ClientID != "" {
-			out.Body.ClientID, out.Body.Scopes = said.ClientID, said.Scopes
-		}
-		return out, nil
-	})
+// login tells tools how to sign in, before they have a token.
+func (a *API) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
+	said := a.cli(ctx)
+	out := &loginOutput{
+		CacheControl: "public, max-age=300",
+		Body:         login{Issuer: said.Issuer, Audiences: said.Audiences},
+	}
+	if said.ClientID != "" {
+		out.Body.ClientID, out.Body.Scopes = said.ClientID, said.Scopes
+	}
+	return out, nil
 }

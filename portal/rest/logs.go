@@ -12,7 +12,6 @@ import (
 
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
@@ -25,7 +24,7 @@ type PodReader interface {
 }
 
 type logsInput struct {
-	ObjectPath
+	Place
 	Pod       string `query:"pod" doc:"Name of one of its Pods; left out, the newest."`
 	Container string `query:"container" default:"app" minLength:"1" doc:"Container of the Pod."`
 	Tail      int64  `query:"tail" default:"200" minimum:"1" maximum:"5000" doc:"How many of the last lines."`
@@ -38,33 +37,13 @@ type logsOutput struct {
 	Body func(huma.Context)
 }
 
-func (a *API) registerLogs(api huma.API, k catalog.Kind) {
-	if k.Name != catalog.AppKind {
-		return
-	}
-	huma.Register(api, huma.Operation{
-		OperationID: "logs" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/logs",
-		Tags:    []string{k.Name},
-		Summary: "Read the log of a Pod of one " + k.Name,
-		Errors:  append(slices.Clone(readErrors), http.StatusBadRequest),
-		Description: "The last lines, 1 MiB at most, as the caller can read them with kubectl logs. Control " +
-			"characters are removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true " +
-			"the answer is a stream " +
-			"(text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, while there is " +
-			"no log yet; end, " +
-			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB " +
-			"were read), refused (there " +
-			"is none to read: problem is the problem document that says why) or lost " +
-			"(the connection to the log is); finished, the last of all.",
-		Responses: withStream(map[string]*huma.Response{"200": {
-			Description: "Lines of text", Content: map[string]*huma.MediaType{
-				"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
-			},
-		}}, "lines", "waiting", "end", "finished"),
-	}, func(ctx context.Context, in *logsInput) (*logsOutput, error) {
-		return a.logs(ctx, ref(k, in.Namespace, in.Name), in)
-	})
-}
+// logWords describe reading a log in the document.
+const logWords = "The last lines, 1 MiB at most, as the caller can read them with kubectl logs. Control characters " +
+	"are removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true the answer " +
+	"is a stream (text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, " +
+	"while there is no log yet; end, with {\"reason\",\"message\"}, where reason is ended (the container " +
+	"has), bound (5,000 lines or 2 MiB were read), refused (there is none to read: problem is the problem " +
+	"document that says why) or lost (the connection to the log is); finished, the last of all."
 
 func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOutput, error) {
 	query, err := a.logQuery(ctx, ref, in)

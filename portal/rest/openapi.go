@@ -61,7 +61,7 @@ func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	}
 	schemas[objectMeta] = metaSchema()
 	describeProblems(schemas["ErrorModel"])
-	describe(api.OpenAPI(), kinds)
+	api.OpenAPI().Tags = tags(kinds)
 	return api.OpenAPI(), nil
 }
 
@@ -73,20 +73,36 @@ func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}
 }
 
-func objectResponse(k catalog.Kind, status int, description string) map[string]*huma.Response {
-	return map[string]*huma.Response{
-		strconv.Itoa(status): {Description: description, Content: jsonContent(schemaOf(k))},
+// responses returns those with these statuses and descriptions and a body of the schema; nil is that of the handler's
+// output.
+func responses(body *huma.Schema, descriptions map[int]string) map[string]*huma.Response {
+	all := map[string]*huma.Response{}
+	for status, description := range descriptions {
+		one := &huma.Response{Description: description}
+		if body != nil {
+			one.Content = jsonContent(body)
+		}
+		all[strconv.Itoa(status)] = one
 	}
+	return all
 }
 
 func listResponse(item *huma.Schema) map[string]*huma.Response {
-	return withWatch(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(&huma.Schema{
+	return withWatch(responses(&huma.Schema{
 		Type: huma.TypeObject, Required: []string{"items"},
 		Properties: map[string]*huma.Schema{
 			"items": {Type: huma.TypeArray, Items: item},
 			"next":  {Type: huma.TypeString, Description: "Cursor of the next page; absent on the last one."},
 		},
-	})}})
+	}, map[int]string{http.StatusOK: "One page"}))
+}
+
+func logResponse() map[string]*huma.Response {
+	return withStream(map[string]*huma.Response{"200": {
+		Description: "Lines of text", Content: map[string]*huma.MediaType{
+			"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
+		},
+	}}, "lines", "waiting", "end", "finished")
 }
 
 func requestBody(k catalog.Kind) *huma.RequestBody {

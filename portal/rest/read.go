@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 )
 
 type listInput struct {
-	Namespace string `path:"namespace" doc:"Namespace of the team."`
+	Place
 	ListQuery
 }
 
@@ -24,35 +23,15 @@ type ListQuery struct {
 	Watch
 }
 
-// ObjectPath identifies an object of a namespaced kind.
-type ObjectPath struct {
-	Namespace string `path:"namespace" doc:"Namespace of the team."`
-	ObjectName
-}
-
-// ObjectName identifies an object of a cluster-scoped kind.
-type ObjectName struct {
-	Name string `path:"name" doc:"Name of the object."`
-}
-
-type objectInput struct {
-	ObjectPath
-	GetOptions
-}
-
-type namedInput struct {
-	ObjectName
-	GetOptions
-}
-
-// GetOptions select one object, and optionally its changes.
-type GetOptions struct {
+// getInput selects one object, and optionally its changes.
+type getInput struct {
+	Place
 	CacheControl string `header:"Cache-Control" doc:"no-cache: the object as Kubernetes has it now. Without it the answer may be some moments old, even after a write of one's own."`
 	Watch
 }
 
 // fresh reports whether the caller wants to bypass the cache.
-func (o GetOptions) fresh() bool {
+func (o *getInput) fresh() bool {
 	return slices.ContainsFunc(strings.Split(o.CacheControl, ","), func(directive string) bool {
 		return strings.EqualFold(strings.TrimSpace(directive), "no-cache")
 	})
@@ -82,63 +61,15 @@ type event struct {
 	Time    time.Time `json:"time" doc:"When it happened last."`
 }
 
-// basePath returns the path of the collection of a kind.
-func basePath(k catalog.Kind) string {
-	if !k.Namespaced {
-		return "/" + k.Plural
-	}
-	return "/namespaces/{namespace}/" + k.Plural
-}
-
-func (a *API) registerReads(api huma.API, k catalog.Kind) {
-	base := basePath(k)
-	list := huma.Operation{
-		OperationID: "list" + k.Name + "s", Method: http.MethodGet, Path: base, Tags: []string{k.Name},
-		Summary: "List objects of kind " + k.Name, Responses: listResponse(schemaOf(k)), Errors: always,
-		Description: watchWords,
-	}
-	get := huma.Operation{
-		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
-		Summary: "Get one " + k.Name, Responses: withWatch(objectResponse(k, http.StatusOK, "The object")),
-		Errors:      readErrors,
-		Description: watchWords,
-	}
-	events := huma.Operation{
-		OperationID: "events" + k.Name, Method: http.MethodGet, Path: base + "/{name}/events", Tags: []string{k.Name},
-		Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
-	}
-	if !k.Namespaced {
-		huma.Register(api, list, func(ctx context.Context, in *ListQuery) (*listed, error) {
-			return a.list(ctx, k, "", *in)
-		})
-		huma.Register(api, get, func(ctx context.Context, in *namedInput) (*answered, error) {
-			return a.get(ctx, ref(k, "", in.Name), in.GetOptions)
-		})
-		huma.Register(api, events, func(ctx context.Context, in *ObjectName) (*eventsOutput, error) {
-			return a.events(ctx, ref(k, "", in.Name))
-		})
-		return
-	}
-	huma.Register(api, list, func(ctx context.Context, in *listInput) (*listed, error) {
-		return a.list(ctx, k, in.Namespace, in.ListQuery)
-	})
-	huma.Register(api, get, func(ctx context.Context, in *objectInput) (*answered, error) {
-		return a.get(ctx, ref(k, in.Namespace, in.Name), in.GetOptions)
-	})
-	huma.Register(api, events, func(ctx context.Context, in *ObjectPath) (*eventsOutput, error) {
-		return a.events(ctx, ref(k, in.Namespace, in.Name))
-	})
-}
-
 func ref(k catalog.Kind, namespace, name string) cluster.Ref {
 	return cluster.Ref{Kind: k, Namespace: namespace, Name: name}
 }
 
-func (a *API) list(ctx context.Context, k catalog.Kind, namespace string, in ListQuery) (*listed, error) {
-	if err := possibleNamespace("list", k, namespace); err != nil {
+func (a *API) list(ctx context.Context, ref cluster.Ref, in *listInput) (*listed, error) {
+	if err := possibleNamespace("list", ref.Kind, ref.Namespace); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return a.lists(ctx, view{kinds: catalog.Catalog{k}, namespace: namespace}, in)
+	return a.lists(ctx, view{kinds: catalog.Catalog{ref.Kind}, namespace: ref.Namespace}, in.ListQuery)
 }
 
 // lists responds with the matching objects of a view, once or as a stream.
@@ -166,7 +97,7 @@ func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) 
 	return &listed{Body: asJSON(out)}, nil
 }
 
-func (a *API) get(ctx context.Context, ref cluster.Ref, in GetOptions) (*answered, error) {
+func (a *API) get(ctx context.Context, ref cluster.Ref, in *getInput) (*answered, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -184,7 +115,7 @@ func (a *API) get(ctx context.Context, ref cluster.Ref, in GetOptions) (*answere
 	return &answered{ETag: cluster.ETag(obj), Body: asJSON(obj.Object)}, nil
 }
 
-func (a *API) events(ctx context.Context, ref cluster.Ref) (*eventsOutput, error) {
+func (a *API) events(ctx context.Context, ref cluster.Ref, _ *Place) (*eventsOutput, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}

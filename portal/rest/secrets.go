@@ -5,14 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -73,47 +71,7 @@ const secretWords = "It runs with the caller's own rights to `secretvalues.porti
 	"are refused."
 
 // secretErrors are the operator's statuses; 501 if it does not handle Secrets.
-var (
-	secretErrors       = with(always, http.StatusNotFound, http.StatusConflict, http.StatusNotImplemented)
-	secretChangeErrors = with(secretErrors, http.StatusBadRequest, http.StatusRequestTimeout,
-		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-)
-
-func (a *API) registerSecrets(api huma.API) {
-	base := "/namespaces/{namespace}/secrets"
-	huma.Register(api, huma.Operation{
-		OperationID: "listSecrets", Method: http.MethodGet, Path: base, Tags: []string{general}, Errors: secretErrors,
-		Summary: "List the Secrets whose values people set, without values", Description: secretWords +
-			" It takes the right to list or to update secretvalues.",
-	}, a.listSecrets)
-	one := huma.Operation{
-		OperationID: "setSecret", Method: http.MethodPatch, Path: base + "/{name}", Tags: []string{general},
-		Errors:  secretChangeErrors,
-		Summary: "Set and remove values of a Secret", MaxBodyBytes: maxBody, SkipValidateBody: true,
-		Metadata:    map[string]any{changed: "secrets"},
-		Middlewares: huma.Middlewares{wantType(mergePatch)},
-		Description: secretWords + " Keys that are not named stay. A Secret that does not exist is created. It takes " +
-			"the right to update secretvalues, or to create them.",
-	}
-	described := schemaOfSecret(api)
-	one.Responses = map[string]*huma.Response{
-		"200": {Description: "Set; as it is now", Content: jsonContent(described)},
-	}
-	huma.Register(api, one, a.setSecret)
-	api.OpenAPI().Paths[base+"/{name}"].Patch.RequestBody = secretBody() // huma describes a raw body as a string
-	huma.Register(api, huma.Operation{
-		OperationID: "deleteSecret", Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{general},
-		Errors:   secretErrors,
-		Metadata: map[string]any{changed: "secrets"}, DefaultStatus: http.StatusOK,
-		Responses: map[string]*huma.Response{"200": {Description: "Gone; as it was", Content: jsonContent(described)}},
-		Summary:   "Delete a Secret whose values people set", Description: secretWords +
-			" What is in use is refused (409) without confirm. It takes the right to update secretvalues.",
-	}, a.deleteSecret)
-}
-
-func schemaOfSecret(api huma.API) *huma.Schema {
-	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[secretValues](), true, "SecretValues")
-}
+var secretErrors = with(always, http.StatusNotFound, http.StatusConflict, http.StatusNotImplemented)
 
 func secretBody() *huma.RequestBody {
 	return &huma.RequestBody{
@@ -272,34 +230,22 @@ type password struct {
 }
 
 type revealInput struct {
-	ObjectPath
+	Place
 	Master bool `query:"master" doc:"Of a database: show the master password, and not that of a user of the caller's own. It is for owners."`
 }
 
-// registerReveal adds the operation that shows the password of a kind with connection details.
-func (a *API) registerReveal(api huma.API, k catalog.Kind) {
-	if !k.Tells("binding") {
-		return
-	}
-	huma.Register(api, huma.Operation{
-		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal",
-		Tags: []string{k.Name}, Errors: secretErrors,
-		Summary: "Show the password in the connection details of one " + k.Name, DefaultStatus: http.StatusOK,
-		Description: "Of a database it is the password of a user of the caller's own, which reads, and for owners " +
-			"writes; it is created when it is asked for, and dropped 24 hours after it was asked for last. Other " +
-			"passwords take the right to get the object's binding Secret. The token must be five minutes old at " +
-			"most. The operator's audit log records that the caller was shown it, and by an Event about " +
-			"the object. It is for people: tokens of ServiceAccounts are refused.",
-	}, func(ctx context.Context, in *revealInput) (*revealOutput, error) {
-		return a.reveal(ctx, ref(k, in.Namespace, in.Name), in.Master)
-	})
-}
+// revealWords describe showing a password in the document.
+const revealWords = "Of a database it is the password of a user of the caller's own, which reads, and for owners " +
+	"writes; it is created when it is asked for, and dropped 24 hours after it was asked for last. Other " +
+	"passwords take the right to get the object's binding Secret. The token must be five minutes old at most. " +
+	"The operator's audit log records that the caller was shown it, and by an Event about the object. It is for " +
+	"people: tokens of ServiceAccounts are refused."
 
-func (a *API) reveal(ctx context.Context, of cluster.Ref, master bool) (*revealOutput, error) {
+func (a *API) reveal(ctx context.Context, of cluster.Ref, in *revealInput) (*revealOutput, error) {
 	if !isNamespace(of.Namespace) || !isObjectName(of.Name) {
 		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: of.Namespace})
 	}
-	got, err := a.cluster.Reveal(ctx, caller(ctx), of, master)
+	got, err := a.cluster.Reveal(ctx, caller(ctx), of, in.Master)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

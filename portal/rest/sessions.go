@@ -25,20 +25,12 @@ type endedSessions struct {
 	Until *time.Time `json:"until,omitempty" doc:"Sessions and tokens that began until then are refused. Absent after a dry run."`
 }
 
-func (a *API) registerSessions(api huma.API) {
-	huma.Register(api, huma.Operation{
-		OperationID: "endSessions", Method: http.MethodDelete, Path: "/sessions", Tags: []string{general},
-		Errors:   always,
-		Metadata: map[string]any{changed: "sessions"}, DefaultStatus: http.StatusOK,
-		Summary: "End all sessions of a user",
-		Description: "Sessions in browsers end within seconds on every replica of the portal, streams included, and " +
-			"ID tokens of the user that were issued until then are refused. The user can sign in again at once: " +
-			"block the account at the identity provider first to prevent it. Tokens that the cluster itself takes " +
-			"are not ended. " +
-			"It takes the right to delete sessions of the group portico.dev in the whole cluster. The answer takes a " +
-			"second, so that whatever is issued after it is good.",
-	}, a.endSessions)
-}
+// endSessionsWords describe ending sessions in the document.
+const endSessionsWords = "Sessions in browsers end within seconds on every replica of the portal, streams " +
+	"included, and ID tokens of the user that were issued until then are refused. The user can sign in again " +
+	"at once: block the account at the identity provider first to prevent it. Tokens that the cluster itself " +
+	"takes are not ended. It takes the right to delete sessions of the group portico.dev in the whole " +
+	"cluster. The answer takes a second, so that whatever is issued after it is good."
 
 func (a *API) endSessions(ctx context.Context, in *endSessionsInput) (*endSessionsOutput, error) {
 	ended, err := a.cluster.EndSessions(ctx, caller(ctx), in.User, in.dry())

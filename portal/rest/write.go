@@ -25,12 +25,7 @@ type DryRun struct {
 func (d DryRun) dry() bool { return d.DryRun == "All" }
 
 type createInput struct {
-	Namespace string `path:"namespace" doc:"Namespace of the team."`
-	CreateOptions
-}
-
-// CreateOptions are the input of creating an object.
-type CreateOptions struct {
+	Place
 	DryRun
 	RawBody []byte `contentType:"application/json"`
 }
@@ -44,17 +39,7 @@ type writeOutput struct {
 }
 
 type deleteInput struct {
-	ObjectPath
-	DeleteOptions
-}
-
-type deleteNamedInput struct {
-	ObjectName
-	DeleteOptions
-}
-
-// DeleteOptions are the input of deleting an object.
-type DeleteOptions struct {
+	Place
 	Match
 	DryRun
 	Confirm string `query:"confirm" doc:"The object's name, which confirms the deletion where that is asked for: see the user guide."`
@@ -64,46 +49,6 @@ type deleteOutput struct {
 	Status  int
 	Warning []string `header:"Warning"`
 	Body    map[string]any
-}
-
-func (a *API) registerWrites(api huma.API, k catalog.Kind) {
-	base := basePath(k)
-	created := objectResponse(k, http.StatusCreated, "Created; with dryRun the answer is 200 and nothing is kept")
-	created["200"] = objectResponse(k, http.StatusOK, "With dryRun: the object as it would be, defaults "+
-		"filled in")["200"]
-	create := huma.Operation{
-		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
-		Metadata: changes(k),
-		Summary:  "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
-		SkipValidateBody: true, // the API server validates, and its errors say more
-		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: createErrors,
-	}
-	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object while its finalizers run")
-	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
-	remove := huma.Operation{
-		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name},
-		Metadata: changes(k),
-		Summary:  "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
-		Description: "Deletes the object that exists now, by its UID: a namesake made in the meantime stays (409). " +
-			"What is in use is refused, and names its users; so is what asks for a confirmation, without " +
-			"confirm (403).",
-	}
-	if k.Namespaced {
-		huma.Register(api, create, func(ctx context.Context, in *createInput) (*writeOutput, error) {
-			return a.create(ctx, k, in.Namespace, in.CreateOptions)
-		})
-		huma.Register(api, remove, func(ctx context.Context, in *deleteInput) (*deleteOutput, error) {
-			return a.delete(ctx, ref(k, in.Namespace, in.Name), in.DeleteOptions)
-		})
-	} else {
-		huma.Register(api, create, func(ctx context.Context, in *CreateOptions) (*writeOutput, error) {
-			return a.create(ctx, k, "", *in)
-		})
-		huma.Register(api, remove, func(ctx context.Context, in *deleteNamedInput) (*deleteOutput, error) {
-			return a.delete(ctx, ref(k, "", in.Name), in.DeleteOptions)
-		})
-	}
-	api.OpenAPI().Paths[base].Post.RequestBody = requestBody(k) // huma describes a raw body as a string
 }
 
 // wantType responds 415 to any other content type. A missing one is accepted.
@@ -122,10 +67,10 @@ func wantType(wanted string) func(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in CreateOptions) (*writeOutput, error) {
-	id := caller(ctx)
+func (a *API) create(ctx context.Context, ref cluster.Ref, in *createInput) (*writeOutput, error) {
+	id, k, namespace := caller(ctx), ref.Kind, ref.Namespace
 	// Checked before the body is read: a caller without the right learns nothing else.
-	if err := a.allowed(ctx, "create", ref(k, namespace, "")); err != nil {
+	if err := a.allowed(ctx, "create", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	obj, err := k.ParseJSON(in.RawBody)
@@ -140,7 +85,8 @@ func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in C
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return a.created(ctx, made, ref(k, namespace, made.Object.GetName()), in.dry())
+	ref.Name = made.Object.GetName()
+	return a.created(ctx, made, ref, in.dry())
 }
 
 // created returns the response to a request that created an object.
@@ -197,7 +143,7 @@ func elsewhere(obj *unstructured.Unstructured, namespace string) catalog.FieldEr
 }
 
 // delete checks the right to delete first, so that a viewer learns which right is missing.
-func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*deleteOutput, error) {
+func (a *API) delete(ctx context.Context, ref cluster.Ref, in *deleteInput) (*deleteOutput, error) {
 	id := caller(ctx)
 	if err := a.possible(ctx, "delete", ref); err != nil {
 		return nil, a.fail(ctx, err)
