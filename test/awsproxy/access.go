@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // PlainHTTPHeader is a header that makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other
@@ -73,8 +73,8 @@ func (x *exchange) identity() string {
 }
 
 // policyFor returns the policy of the resource of a need, and the caller as that policy sees it.
-func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iam.ResourcePolicy, iam.Caller, error) {
-	who := iam.Caller{Names: identities(x.caller, partition(x.call.Region), x.call.Account), Root: x.caller == nil}
+func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iampolicy.ResourcePolicy, iampolicy.Caller, error) {
+	who := iampolicy.Caller{Names: identities(x.caller, partition(x.call.Region), x.call.Account), Root: x.caller == nil}
 	id := splitARN(n.resource)
 	alias := strings.HasPrefix(id.resource, "alias/") // of a key: only identities have permissions on it
 	if !governed[id.service] || alias || n.action == "s3:CreateBucket" || x.call.Operation == "CreateBucket" {
@@ -99,7 +99,7 @@ func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iam.Resou
 			return nil, who, err
 		}
 		if x.policies == nil {
-			x.policies = map[string]*iam.ResourcePolicy{}
+			x.policies = map[string]*iampolicy.ResourcePolicy{}
 		}
 		x.policies[about] = on
 	}
@@ -108,7 +108,7 @@ func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iam.Resou
 
 // isRootsOwn reports whether the root user of the bucket's account may do it regardless of the policy, so that an
 // account cannot lock itself out of its bucket: "PutBucketPolicy" of S3's reference.
-func (n *need) isRootsOwn(who iam.Caller) bool {
+func (n *need) isRootsOwn(who iampolicy.Caller) bool {
 	switch n.action {
 	case "s3:GetBucketPolicy", "s3:PutBucketPolicy", "s3:DeleteBucketPolicy":
 		return who.Root && !who.Foreign

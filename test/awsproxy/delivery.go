@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // delivery is a permission to deliver messages from a topic or bucket to a queue or topic, by ARNs.
@@ -77,8 +77,8 @@ func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 		return false, fmt.Errorf("%s: %w", to, err)
 	}
 	known := p.knownOf(s, id)
-	if !policy.Admits(iam.Request{Action: action, Resource: to, Context: known.values},
-		iam.Principal{Kind: "Service", Name: s.service}) {
+	if !policy.Admits(iampolicy.Request{Action: action, Resource: to, Context: known.values},
+		iampolicy.Principal{Kind: "Service", Name: s.service}) {
 		return false, nil
 	}
 	if attributes["KmsMasterKeyId"] == "" {
@@ -117,8 +117,8 @@ func (p *Proxy) keyAdmits(ctx context.Context, s sender, of arnOf, key string, k
 		return false, err
 	}
 	for _, action := range []string{"kms:GenerateDataKey", "kms:Decrypt"} {
-		r := iam.Request{Action: action, Resource: arn, Context: known.values}
-		if !policy.Admits(r, iam.Principal{Kind: "Service", Name: s.service}) {
+		r := iampolicy.Request{Action: action, Resource: arn, Context: known.values}
+		if !policy.Admits(r, iampolicy.Principal{Kind: "Service", Name: s.service}) {
 			return false, nil
 		}
 	}

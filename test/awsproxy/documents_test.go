@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // tooWide is a request by the namespace search that one statement refuses, mostly about a resource of the namespace
@@ -147,7 +147,7 @@ var forAll = map[string]string{
 }
 
 // widened returns a document with the statement alone, without its resource and condition.
-func widened(t *testing.T, statement map[string]any) *iam.Policy {
+func widened(t *testing.T, statement map[string]any) *iampolicy.Policy {
 	t.Helper()
 	statement = maps.Clone(statement)
 	delete(statement, "Condition")
@@ -164,15 +164,15 @@ func widened(t *testing.T, statement map[string]any) *iam.Policy {
 }
 
 // decide judges the request in a session of the namespace search.
-func (w tooWide) decide(policy *iam.Policy) bool {
+func (w tooWide) decide(policy *iampolicy.Policy) bool {
 	in := facts{}.with("aws:PrincipalTag/portico.dev/cluster", "one").with("aws:PrincipalTag/portico.dev/namespace",
 		"search").
 		with("aws:PrincipalTag/portico.dev/bucket-prefix", cloud.BucketPrefix("one", "search"))
 	for pair := range slices.Chunk(w.in, 2) {
 		in.with(pair[0], pair[1])
 	}
-	all := iam.Policies{Identity: []*iam.Policy{policy}}
-	return all.Decide(iam.Request{Action: w.action, Resource: w.resource, Context: func(key string) []string {
+	all := iampolicy.Policies{Identity: []*iampolicy.Policy{policy}}
+	return all.Decide(iampolicy.Request{Action: w.action, Resource: w.resource, Context: func(key string) []string {
 		return in[key]
 	}}).Allowed
 }

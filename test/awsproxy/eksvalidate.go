@@ -7,11 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // podService is the principal that assumes the roles of associations.
-var podService = iam.Principal{Kind: "Service", Name: "pods.eks.amazonaws.com"}
+var podService = iampolicy.Principal{Kind: "Service", Name: "pods.eks.amazonaws.com"}
 
 // sessionPolicyText matches the characters that a session policy may have, by the same references.
 var sessionPolicyText = regexp.MustCompile(`^[\x{9}\x{A}\x{D}\x{20}-\x{FF}]+$`)

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // maxBody is the largest request body that is held in memory: more than any AWS API accepts, except for the objects
@@ -38,7 +38,7 @@ type exchange struct {
 	owner    string     // the account of the queue or topic that the call is about, if it names one
 	admitted bool       // the resource is another account's, whose policy allows the caller
 	deliver  []delivery // deliveries that moto may make while it serves the call
-	policies map[string]*iam.ResourcePolicy
+	policies map[string]*iampolicy.ResourcePolicy
 
 	// The request that goes upstream; strict parts may change it.
 	path, rawPath, rawQuery string

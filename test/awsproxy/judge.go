@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // need is a permission that a call needs: AWS judges each separately.
@@ -82,20 +82,20 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 }
 
 // decide judges one permission. Missing is true if it depends on the tags of a resource that does not exist.
-func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decision, missing bool, err error) {
-	var policies iam.Policies
+func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iampolicy.Decision, missing bool, err error) {
+	var policies iampolicy.Policies
 	if x.caller != nil {
 		p.roles.ask(x.caller.role, n.action)
 		if policies, err = p.roles.of(ctx, x.caller); err != nil {
-			return iam.Decision{}, false, err
+			return iampolicy.Decision{}, false, err
 		}
 	}
 	on, who, err := p.policyFor(ctx, x, n)
 	if err != nil || n.isRootsOwn(who) {
-		return iam.Decision{Allowed: err == nil}, false, err
+		return iampolicy.Decision{Allowed: err == nil}, false, err
 	}
 	tags := resourceTags{need: n, known: p.known(x, n)}
-	d = policies.DecideOn(iam.Request{
+	d = policies.DecideOn(iampolicy.Request{
 		Action: n.action, Resource: n.resource,
 		Context: func(key string) []string { return tags.values(ctx, key) },
 	}, on, who)

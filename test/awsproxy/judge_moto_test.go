@@ -20,16 +20,16 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // everything allows all actions.
 const everything = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`
 
 // policies returns the documents as identity policies.
-func policies(t *testing.T, documents ...string) iam.Policies {
+func policies(t *testing.T, documents ...string) iampolicy.Policies {
 	t.Helper()
-	var all iam.Policies
+	var all iampolicy.Policies
 	for _, text := range documents {
 		p, err := awsproxy.ParsePolicy([]byte(text))
 		must(t, err)

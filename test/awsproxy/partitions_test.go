@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // TestKeysAreUsedInEveryPartition checks that the documents are valid in every partition: conditions on the service
@@ -33,14 +33,14 @@ func TestKeysAreUsedInEveryPartition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := iam.Policies{Identity: []*iam.Policy{policy}}
+			all := iampolicy.Policies{Identity: []*iampolicy.Policy{policy}}
 			for _, n := range keyNeeds(x, service, "alias/data", nil, row.actions...) {
 				by := n.facts["kms:viaservice"]
 				if len(by) != 1 || by[0] != service+"."+region+"."+ending {
 					t.Errorf("%s in %s calls itself %v", service, region, by)
 				}
 				ask := func(service string) bool {
-					return all.Decide(iam.Request{
+					return all.Decide(iampolicy.Request{
 						Action: n.action, Resource: n.resource,
 						Context: func(key string) []string {
 							if key == "kms:viaservice" && service != "" {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // open opens the session of a Pod: of the association's role, or through it of the association's target role.
@@ -20,14 +20,14 @@ func (s *podSessions) open(ctx context.Context, pod Pod, a association) (podCred
 	if !a.DisableSessionTags {
 		tags = pod.tags()
 	}
-	var policy *iam.Policy
+	var policy *iampolicy.Policy
 	if a.Policy != "" {
 		var err error
 		if policy, err = ParsePolicy([]byte(a.Policy)); err != nil {
 			return podCredentials{}, fmt.Errorf("session policy: %w", err)
 		}
 	}
-	wish := assumption{action: "sts:AssumeRole", who: []iam.Principal{podService}, tags: tags, facts: facts{}}
+	wish := assumption{action: "sts:AssumeRole", who: []iampolicy.Principal{podService}, tags: tags, facts: facts{}}
 	wish.facts.with("aws:SourceArn", pod.Cluster.ARN()).with("aws:SourceAccount", pod.Cluster.Account)
 	role, err := s.proxy.roles.book.role(ctx, a.RoleARN)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *podSessions) open(ctx context.Context, pod Pod, a association) (podCred
 type session struct {
 	role   *storedRole
 	tags   map[string]string
-	policy *iam.Policy
+	policy *iampolicy.Policy
 	life   time.Duration // at the most
 }
 

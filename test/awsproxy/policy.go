@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // resourceKeys are the condition keys that the policy of a resource may use, by "AWS global condition context keys"
 // of IAM's guide and the Service Authorization Reference. Those without a value in any call here are about networks
 // and organizations, which the simulator does not have.
-var resourceKeys = slices.Concat(conditionKeys, iam.Keys{
+var resourceKeys = slices.Concat(conditionKeys, iampolicy.Keys{
 	"aws:SourceArn", "aws:SourceAccount", "aws:SourceOwner", "aws:SourceOrgID", "aws:SourceOrgPaths",
 	"aws:PrincipalServiceName",
 	"aws:PrincipalServiceNamesList", "aws:SourceVpc", "aws:SourceVpce", "aws:VpcSourceIp", "aws:PrincipalOrgID",
@@ -34,8 +34,8 @@ var resourceKeys = slices.Concat(conditionKeys, iam.Keys{
 
 // ParseResourcePolicy parses the policy of a queue, a topic, a bucket or a key. A condition key that AWS does not
 // have is an error.
-func ParseResourcePolicy(text []byte) (*iam.ResourcePolicy, error) {
-	return iam.ParseResource(text, resourceKeys)
+func ParseResourcePolicy(text []byte) (*iampolicy.ResourcePolicy, error) {
+	return iampolicy.ParseResource(text, resourceKeys)
 }
 
 // governed are the services whose resources have policies, which also limit the root user of an account.
@@ -53,7 +53,7 @@ func splitARN(arn string) arnOf {
 }
 
 // policyOf returns the policy of a resource; nil if it has none, does not exist, or is of a kind without policies.
-func (p *Proxy) policyOf(ctx context.Context, arn string) (*iam.ResourcePolicy, error) {
+func (p *Proxy) policyOf(ctx context.Context, arn string) (*iampolicy.ResourcePolicy, error) {
 	var text string
 	var err error
 	switch id := splitARN(arn); {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // bucketPolicyBytes is the maximum that S3 accepts, by "Bucket policies for Amazon S3" of its guide.
@@ -39,8 +39,8 @@ func (s *s3Service) putPolicy(ctx context.Context, x *exchange) (*reply, error) 
 
 // readBucketPolicy returns the policy, or S3's refusal. The messages are known from issues of terraform-provider-aws,
 // versitygw (645, 648, 649) and noobaa-core (10058).
-func readBucketPolicy(x *exchange) (*iam.ResourcePolicy, *reply) {
-	malformed := func(message string) (*iam.ResourcePolicy, *reply) {
+func readBucketPolicy(x *exchange) (*iampolicy.ResourcePolicy, *reply) {
+	malformed := func(message string) (*iampolicy.ResourcePolicy, *reply) {
 		return nil, x.fail(http.StatusBadRequest, "MalformedPolicy", message)
 	}
 	if len(x.body) > bucketPolicyBytes {
@@ -51,15 +51,15 @@ func readBucketPolicy(x *exchange) (*iam.ResourcePolicy, *reply) {
 	}
 	policy, err := ParseResourcePolicy(x.body)
 	switch {
-	case errors.Is(err, iam.ErrPrincipal) && strings.Contains(err.Error(), "either Principal"):
+	case errors.Is(err, iampolicy.ErrPrincipal) && strings.Contains(err.Error(), "either Principal"):
 		return malformed("Missing required field Principal")
-	case errors.Is(err, iam.ErrPrincipal):
+	case errors.Is(err, iampolicy.ErrPrincipal):
 		return malformed("Invalid principal in policy")
-	case errors.Is(err, iam.ErrResource):
+	case errors.Is(err, iampolicy.ErrResource):
 		return malformed("Policy has invalid resource")
-	case errors.Is(err, iam.ErrAction):
+	case errors.Is(err, iampolicy.ErrAction):
 		return malformed("Policy has invalid action")
-	case errors.Is(err, iam.ErrCondition):
+	case errors.Is(err, iampolicy.ErrCondition):
 		return malformed("Policy has an invalid condition key")
 	case err != nil:
 		return malformed("Invalid policy syntax.")
@@ -74,7 +74,7 @@ func readBucketPolicy(x *exchange) (*iam.ResourcePolicy, *reply) {
 
 // misfit returns what is wrong with a statement about a bucket; "" if nothing is. A resource is the bucket, or
 // objects in it, and an action needs a resource of its kind.
-func misfit(s iam.ResourceStatement, bucketARN string) string {
+func misfit(s iampolicy.ResourceStatement, bucketARN string) string {
 	bucket, objects := false, false
 	for _, r := range slices.Concat(s.Resources, s.NotResources) {
 		rest, ok := strings.CutPrefix(r, bucketARN)
@@ -137,9 +137,9 @@ var fixing = []string{
 
 // isPublic reports whether a statement allows everybody, without a condition that fixes the callers. Only equality
 // operators can fix them.
-func isPublic(p *iam.ResourcePolicy) bool {
-	return slices.ContainsFunc(p.Statements(), func(s iam.ResourceStatement) bool {
-		everybody := slices.ContainsFunc(s.Principals, func(who iam.Principal) bool { return who.Name == "*" })
+func isPublic(p *iampolicy.ResourcePolicy) bool {
+	return slices.ContainsFunc(p.Statements(), func(s iampolicy.ResourceStatement) bool {
+		everybody := slices.ContainsFunc(s.Principals, func(who iampolicy.Principal) bool { return who.Name == "*" })
 		if s.Deny || !everybody {
 			return false
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // The limits of SQS, by "Amazon SQS policy quotas" of its guide. Its messages about a limit are known from issues of
@@ -76,7 +76,7 @@ func refuseQueuePolicy(x *exchange, queueARN string) *reply {
 // longest.
 type policySize struct{ actions, principals, conditions int }
 
-func sizeOf(p *iam.ResourcePolicy) policySize {
+func sizeOf(p *iampolicy.ResourcePolicy) policySize {
 	var size policySize
 	for _, s := range p.Statements() {
 		size.actions = max(size.actions, len(s.Actions)+len(s.NotActions))
@@ -90,7 +90,7 @@ func sizeOf(p *iam.ResourcePolicy) policySize {
 
 // coveredBy reports whether all resources of a statement match the resource of the policy, by its ARN, by a pattern
 // or by *.
-func coveredBy(s iam.ResourceStatement, arn string) bool {
+func coveredBy(s iampolicy.ResourceStatement, arn string) bool {
 	return !slices.ContainsFunc(slices.Concat(s.Resources, s.NotResources), func(pattern string) bool {
 		matched, err := path.Match(strings.ReplaceAll(pattern, "/", ":"), strings.ReplaceAll(arn, "/", ":"))
 		return err != nil || !matched
@@ -125,7 +125,7 @@ func refuseTopicPolicy(x *exchange, topicARN, text string) *reply {
 	}
 	p, err := ParseResourcePolicy([]byte(text))
 	switch {
-	case errors.Is(err, iam.ErrPrincipal) && json.Valid([]byte(text)):
+	case errors.Is(err, iampolicy.ErrPrincipal) && json.Valid([]byte(text)):
 		return refuse("Policy Error: PrincipalNotFound")
 	case err != nil:
 		return refuse("Policy Error: null")

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // Options configure a Proxy. Only Upstream is required.
@@ -25,7 +25,7 @@ type Options struct {
 	S3Hosts []string
 	// RolePolicies are the policies of every role without its own policies (see AttachPolicies); the zero value
 	// allows nothing.
-	RolePolicies iam.Policies
+	RolePolicies iampolicy.Policies
 	// TimeScale scales AWS's own times: how long changes may stay hidden from the operator, how long sessions last, how
 	// long a deleted queue's name is unavailable, and how long a new database is being created. 1 is as in AWS; 0
 	// means that everything happens at once.
@@ -92,7 +92,7 @@ func New(o Options) (*Proxy, error) {
 		upstream: up,
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
-		roles:    &roles{all: o.RolePolicies, own: map[string]iam.Policies{}, asked: map[string]map[string]int{}},
+		roles:    &roles{all: o.RolePolicies, own: map[string]iampolicy.Policies{}, asked: map[string]map[string]int{}},
 	}
 	p.lag = newLag(o.Seed, o.TimeScale, o.Now)
 	p.dns = newRoute53(up, p.keys.accounts, o.Now)

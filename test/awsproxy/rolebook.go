@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // policyLag is how long IAM's changes may take to be effective: its guide says, under "Changes that I make are not
@@ -37,8 +37,8 @@ type roleBook struct {
 	use      roleUse
 
 	mu    sync.Mutex
-	known map[string]knownRole    // by ARN
-	shown map[string]iam.Policies // the effective policies, by ARN
+	known map[string]knownRole          // by ARN
+	shown map[string]iampolicy.Policies // the effective policies, by ARN
 }
 
 type knownRole struct {
@@ -47,7 +47,7 @@ type knownRole struct {
 }
 
 func newRoleBook(up *upstream, lag *lag) *roleBook {
-	return &roleBook{upstream: up, lag: lag, known: map[string]knownRole{}, shown: map[string]iam.Policies{}}
+	return &roleBook{upstream: up, lag: lag, known: map[string]knownRole{}, shown: map[string]iampolicy.Policies{}}
 }
 
 // roleName has the parts of a role's ARN.

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // policies returns the effective policies of a role, which may still be those before the last change. The policies of
 // a deleted role allow nothing.
-func (b *roleBook) policies(ctx context.Context, arn string) (iam.Policies, error) {
+func (b *roleBook) policies(ctx context.Context, arn string) (iampolicy.Policies, error) {
 	b.mu.Lock()
 	shown, ok := b.shown[arn]
 	b.mu.Unlock()
@@ -20,11 +20,11 @@ func (b *roleBook) policies(ctx context.Context, arn string) (iam.Policies, erro
 	}
 	role, err := b.role(ctx, arn)
 	if role == nil || err != nil {
-		return iam.Policies{}, err
+		return iampolicy.Policies{}, err
 	}
 	now, err := role.policies()
 	if err != nil {
-		return iam.Policies{}, fmt.Errorf("role %s: %w", arn, err)
+		return iampolicy.Policies{}, fmt.Errorf("role %s: %w", arn, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,8 +46,8 @@ func (b *roleBook) forget(arn string) {
 }
 
 // policies parses the policy documents of a role. A boundary that does not exist allows nothing.
-func (r *storedRole) policies() (iam.Policies, error) {
-	var all iam.Policies
+func (r *storedRole) policies() (iampolicy.Policies, error) {
+	var all iampolicy.Policies
 	for _, name := range slices.Sorted(maps.Keys(r.inline)) {
 		p, err := ParsePolicy([]byte(r.inline[name]))
 		if err != nil {
@@ -65,7 +65,7 @@ func (r *storedRole) policies() (iam.Policies, error) {
 	if r.boundary == "" {
 		return all, nil
 	}
-	all.Boundary = &iam.Policy{}
+	all.Boundary = &iampolicy.Policy{}
 	if text := r.documents[r.boundary]; text != "" {
 		p, err := ParsePolicy([]byte(text))
 		if err != nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // principal is the session of a role.
 type principal struct {
 	role, arn string            // ARNs of the role and of its session
 	tags      map[string]string // of the session
-	policy    *iam.Policy       // of the session; nil is none
+	policy    *iampolicy.Policy // of the session; nil is none
 	stored    bool              // IAM has the role, so the role's own policies count
 }
 
@@ -22,8 +22,8 @@ type roles struct {
 	book *roleBook
 
 	mu  sync.Mutex
-	all iam.Policies            // for roles without their own
-	own map[string]iam.Policies // by ARN
+	all iampolicy.Policies            // for roles without their own
+	own map[string]iampolicy.Policies // by ARN
 
 	asked map[string]map[string]int // number of requests, by role and action
 }
@@ -47,7 +47,7 @@ func (r *roles) ask(role, action string) {
 
 // AttachPolicies gives a role, by its ARN, its own policies instead of Options.RolePolicies, until detach is called.
 // They apply to open sessions at once.
-func (p *Proxy) AttachPolicies(role string, policies iam.Policies) (detach func()) {
+func (p *Proxy) AttachPolicies(role string, policies iampolicy.Policies) (detach func()) {
 	p.roles.mu.Lock()
 	defer p.roles.mu.Unlock()
 	before, had := p.roles.own[role]
@@ -64,7 +64,7 @@ func (p *Proxy) AttachPolicies(role string, policies iam.Policies) (detach func(
 
 // of returns the policies of a session: those that a test attached to the role, those that the role has in IAM, or
 // the default ones.
-func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error) {
+func (r *roles) of(ctx context.Context, caller *principal) (iampolicy.Policies, error) {
 	r.mu.Lock()
 	policies, own := r.own[caller.role]
 	r.mu.Unlock()
@@ -79,13 +79,13 @@ func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error)
 		policies = r.all
 	}
 	if caller.policy != nil {
-		policies.Session = []*iam.Policy{caller.policy}
+		policies.Session = []*iampolicy.Policy{caller.policy}
 	}
 	return policies, nil
 }
 
 // conditionKeys are the keys that the proxy can give values for.
-var conditionKeys = iam.Keys{
+var conditionKeys = iampolicy.Keys{
 	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion",
 	"aws:ResourceAccount",
 	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp",
@@ -100,7 +100,7 @@ var conditionKeys = iam.Keys{
 }
 
 // ParsePolicy parses a policy document for roles. A condition key that the proxy has no values for is an error.
-func ParsePolicy(text []byte) (*iam.Policy, error) { return iam.Parse(text, conditionKeys) }
+func ParsePolicy(text []byte) (*iampolicy.Policy, error) { return iampolicy.Parse(text, conditionKeys) }
 
 // facts are the values of condition keys, which are in lower case.
 type facts map[string][]string

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // stsService records when the keys from AssumeRole expire, and the role, tags and policy of their session, which moto
@@ -35,7 +35,7 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 		return x.fail(http.StatusNotImplemented, "NotImplemented", "the proxy knows no session policies by ARN: send "+
 			"the document"), nil
 	}
-	var policy *iam.Policy
+	var policy *iampolicy.Policy
 	if text := x.form.Get("Policy"); text != "" {
 		var err error
 		if policy, err = ParsePolicy([]byte(text)); err != nil {
@@ -92,7 +92,7 @@ func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply
 }
 
 // note records the sessions in a response.
-func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iam.Policy) error {
+func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iampolicy.Policy) error {
 	sessions, err := readSessions(body)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iam
 }
 
 // newPrincipal returns the principal of a session; role is nil if IAM has no such role.
-func newPrincipal(roleARN, arn string, role *storedRole, tags map[string]string, policy *iam.Policy) *principal {
+func newPrincipal(roleARN, arn string, role *storedRole, tags map[string]string, policy *iampolicy.Policy) *principal {
 	p := &principal{role: roleARN, arn: arn, tags: map[string]string{}, policy: policy, stored: role != nil}
 	if role != nil {
 		maps.Copy(p.tags, role.tags)

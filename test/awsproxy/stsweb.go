@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // sessionTags returns the tags of a new session: those of the request, or those in the claim of a web identity's
@@ -94,7 +94,7 @@ func (s stsService) webIdentity(ctx context.Context, x *exchange, role *storedRo
 		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "Incorrect token audience"), nil
 	}
 	a := assumption{
-		action: "sts:AssumeRoleWithWebIdentity", who: []iam.Principal{{Kind: "Federated", Name: arn}},
+		action: "sts:AssumeRoleWithWebIdentity", who: []iampolicy.Principal{{Kind: "Federated", Name: arn}},
 		tags: sessionTags(x.form), facts: facts{},
 	}
 	a.facts.with(provider+":sub", claims.Subject).with(provider+":aud", claims.Audience...).with(

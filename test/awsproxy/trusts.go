@@ -7,32 +7,32 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // trustKeys are the condition keys that have values when a role is assumed, in addition to those of a web identity's
 // provider.
-var trustKeys = iam.Keys{
+var trustKeys = iampolicy.Keys{
 	"sts:ExternalId", "sts:RoleSessionName", "sts:TransitiveTagKeys", "aws:SourceArn", "aws:SourceAccount",
 	"aws:RequestTag/", "aws:TagKeys",
 	"aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalTag/", "aws:PrincipalType", "aws:CurrentTime",
 }
 
-func parseTrust(document string) (*iam.Trust, error) {
-	return iam.ParseTrust([]byte(document), trustKeys)
+func parseTrust(document string) (*iampolicy.Trust, error) {
+	return iampolicy.ParseTrust([]byte(document), trustKeys)
 }
 
 // assumption is a request to assume a role.
 type assumption struct {
 	action string
-	who    []iam.Principal // the principals that match the caller
+	who    []iampolicy.Principal // the principals that match the caller
 	facts  facts
 	tags   map[string]string // of the session
 }
 
 // trusted reports whether the role's trust policy allows the session, and for which of the caller's principals.
 // Session tags require sts:TagSession.
-func (r *storedRole) trusted(a assumption) (by iam.Principal, ok bool, err error) {
+func (r *storedRole) trusted(a assumption) (by iampolicy.Principal, ok bool, err error) {
 	trust, err := parseTrust(r.trust)
 	if err != nil {
 		return by, false, fmt.Errorf("role %s: %w", r.arn, err)
@@ -60,12 +60,12 @@ func (r *storedRole) trusted(a assumption) (by iam.Principal, ok bool, err error
 
 // identities returns the principals that match a caller, the most specific first: its session, its role, and its
 // account.
-func identities(caller *principal, partition, account string) []iam.Principal {
-	var all []iam.Principal
+func identities(caller *principal, partition, account string) []iampolicy.Principal {
+	var all []iampolicy.Principal
 	if caller != nil {
-		all = append(all, iam.Principal{Kind: "AWS", Name: caller.arn}, iam.Principal{Kind: "AWS", Name: caller.role})
+		all = append(all, iampolicy.Principal{Kind: "AWS", Name: caller.arn}, iampolicy.Principal{Kind: "AWS", Name: caller.role})
 	}
-	return append(all, iam.Principal{Kind: "AWS", Name: "arn:" + partition + ":iam::" + account + ":root"})
+	return append(all, iampolicy.Principal{Kind: "AWS", Name: "arn:" + partition + ":iam::" + account + ":root"})
 }
 
 // mayAssume reports whether a caller can assume a role: the trust policy must allow it, and if that names only the

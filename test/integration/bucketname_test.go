@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -111,7 +111,7 @@ func strictly(t *testing.T, account string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN(account), iam.Policies{Identity: []*iam.Policy{policy}}))
+	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN(account), iampolicy.Policies{Identity: []*iampolicy.Policy{policy}}))
 }
 
 // Without the policy for chosen names, buckets with generated names work, and others report what to do.

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -129,7 +129,7 @@ func TestAnAccountThatTellsNothingOfDeletedResourcesIsNamed(t *testing.T) {
 	createReady(t, o, b)
 	gone(t, o, b)
 	p := account(t, o, "230000000082")
-	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000082"), iam.Policies{}))
+	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000082"), iampolicy.Policies{}))
 	got := o.deletedIn(t, ns, func(list operatorapi.DeletedList) bool {
 		return len(list.Items) > 0 && len(list.Problems) > 0
 	})

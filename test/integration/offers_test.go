@@ -16,7 +16,7 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -192,7 +192,7 @@ func TestWhyThereIsNoListIsSaid(t *testing.T) {
 	ns := team(t, o)
 	p := account(t, o, "230000000079")
 	d := offerDesk{o, t, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience), ns, p.Name}
-	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000079"), iam.Policies{}))
+	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN("230000000079"), iampolicy.Policies{}))
 	if got := d.ask(v1alpha1.KindEC2Instance, "subnetID"); len(got.Items) > 0 ||
 		!strings.Contains(got.Error, "ec2:DescribeSubnets") {
 		t.Errorf("without the permission: %+v", got)

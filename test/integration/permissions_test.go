@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -72,7 +72,7 @@ func (l *ladder) actions() []string {
 // attach attaches each statement of the document to the role, with only the granted actions.
 func (l *ladder) attach() {
 	l.t.Helper()
-	var policies iam.Policies
+	var policies iampolicy.Policies
 	var kept []any
 	for _, s := range l.file["Statement"].([]any) {
 		copied := maps.Clone(s.(map[string]any))
@@ -95,7 +95,7 @@ func (l *ladder) attach() {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		policies.Identity = []*iam.Policy{policy}
+		policies.Identity = []*iampolicy.Policy{policy}
 	}
 	l.detach()
 	l.detach = world.Proxy.AttachPolicies(l.role, policies)

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 	"github.com/portico-platform/portico/test/stack/build"
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -82,14 +82,14 @@ func (s *Stack) MakeIdentity(ctx context.Context, outside aws.Config, account st
 	if err != nil {
 		return err
 	}
-	api := awsiam.NewFromConfig(outside)
-	if _, err := api.CreatePolicy(ctx, &awsiam.CreatePolicyInput{
+	api := iam.NewFromConfig(outside)
+	if _, err := api.CreatePolicy(ctx, &iam.CreatePolicyInput{
 		PolicyName:     aws.String("portico-pods-boundary"),
 		PolicyDocument: aws.String(string(text)),
 	}); !madeOnce(err) {
 		return fmt.Errorf("make the boundary of Pods: %w", err)
 	}
-	_, err = api.CreateOpenIDConnectProvider(ctx, &awsiam.CreateOpenIDConnectProviderInput{
+	_, err = api.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
 		Url: aws.String(ServiceAccountIssuer), ClientIDList: []string{WebIdentityAudience}, ThumbprintList: []string{
 			strings.Repeat("0", 40),
 		},
@@ -116,12 +116,12 @@ func OIDCProviderARN(account string) string {
 func RoleARN(account string) string { return "arn:aws:iam::" + account + ":role/portico-resources" }
 
 // documents reads the policies of docs/iam, which the documentation gives to administrators.
-func documents(root fs.FS) (iam.Policies, error) {
+func documents(root fs.FS) (iampolicy.Policies, error) {
 	files, err := fs.Glob(root, "docs/iam/*.json")
 	if err != nil {
-		return iam.Policies{}, err
+		return iampolicy.Policies{}, err
 	}
-	var all iam.Policies
+	var all iampolicy.Policies
 	for _, file := range files {
 		text, err := fs.ReadFile(root, file)
 		if err != nil {

@@ -1,21 +1,21 @@
-package iam_test
+package iampolicy_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 // keys are the condition keys that the tests give values for.
-var keys = iam.Keys{
+var keys = iampolicy.Keys{
 	"aws:PrincipalTag/", "aws:RequestTag/", "aws:ResourceTag/", "aws:TagKeys", "aws:SourceIp",
 	"aws:CurrentTime", "aws:PrincipalArn", "s3:max-keys", "aws:SecureTransport",
 }
 
-func parse(t *testing.T, text string) *iam.Policy {
+func parse(t *testing.T, text string) *iampolicy.Policy {
 	t.Helper()
-	p, err := iam.Parse([]byte(text), keys)
+	p, err := iampolicy.Parse([]byte(text), keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func parse(t *testing.T, text string) *iam.Policy {
 }
 
 // values returns a context from pairs of keys and values; a | separates several values.
-func values(pairs ...string) iam.Context {
+func values(pairs ...string) iampolicy.Context {
 	all := map[string][]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		all[strings.ToLower(pairs[i])] = strings.Split(pairs[i+1], "|")
@@ -73,9 +73,9 @@ func TestStatementsAreAboutActionsAndResources(t *testing.T) {
 		"that asterisk":                     {`"Action":"s3:*","Resource":"arn:aws:s3:::${*}"`, "s3:GetObject", "arn:aws:s3:::*", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := iam.Policies{Identity: []*iam.Policy{parse(t, document(allow(tc.statement)))}}
+			p := iampolicy.Policies{Identity: []*iampolicy.Policy{parse(t, document(allow(tc.statement)))}}
 			in := values("aws:PrincipalTag/team", "team-a", "aws:PrincipalTag/star", "*")
-			if got := p.Decide(iam.Request{
+			if got := p.Decide(iampolicy.Request{
 				Action: tc.action, Resource: tc.resource, Context: in,
 			}); got.Allowed != tc.want {
 				t.Errorf("allowed: %v, want %v", got.Allowed, tc.want)
@@ -153,10 +153,10 @@ func TestConditions(t *testing.T) {
 		`"ForAnyValue:StringLike":{"aws:TagKeys":"c*"}`:                                          true,
 		`"ForAllValues:StringLike":{"aws:TagKeys":"c*"}`:                                         false,
 	} {
-		p := iam.Policies{Identity: []*iam.Policy{
+		p := iampolicy.Policies{Identity: []*iampolicy.Policy{
 			parse(t, document(allow(`"Action":"s3:*","Resource":"*","Condition":{`+condition+`}`))),
 		}}
-		if got := p.Decide(iam.Request{Action: "s3:GetObject", Resource: bucket, Context: in}); got.Allowed != want {
+		if got := p.Decide(iampolicy.Request{Action: "s3:GetObject", Resource: bucket, Context: in}); got.Allowed != want {
 			t.Errorf("%s: %v, want %v", condition, got.Allowed, want)
 		}
 	}
@@ -166,26 +166,26 @@ func TestAnExplicitDenyWinsAndAllLimitsHold(t *testing.T) {
 	all := parse(t, document(allow(`"Action":"*","Resource":"*"`)))
 	read := parse(t, document(allow(`"Action":"s3:Get*","Resource":"*"`)))
 	forbids := parse(t, document(allow(`"Action":"*","Resource":"*"`), deny(`"Action":"s3:Put*","Resource":"*"`)))
-	list := func(p ...*iam.Policy) []*iam.Policy { return p }
+	list := func(p ...*iampolicy.Policy) []*iampolicy.Policy { return p }
 	for name, tc := range map[string]struct {
-		policies iam.Policies
+		policies iampolicy.Policies
 		because  string
 	}{
-		"no policy at all":                {iam.Policies{}, "because no identity-based policy allows the s3:PutObject action"},
-		"allowed":                         {iam.Policies{Identity: list(all)}, ""},
-		"one of two allows":               {iam.Policies{Identity: list(read, all)}, ""},
-		"one of two denies":               {iam.Policies{Identity: list(all, forbids)}, "with an explicit deny in an identity-based policy"},
-		"the boundary does not allow":     {iam.Policies{Identity: list(all), Boundary: read}, "because no permissions boundary allows the s3:PutObject action"},
-		"the boundary denies":             {iam.Policies{Identity: list(all), Boundary: forbids}, "with an explicit deny in a permissions boundary"},
-		"the boundary alone":              {iam.Policies{Boundary: all}, "because no identity-based policy allows the s3:PutObject action"},
-		"the session does not allow":      {iam.Policies{Identity: list(all), Session: list(read)}, "because no session policy allows the s3:PutObject action"},
-		"the session denies":              {iam.Policies{Identity: list(all), Session: list(forbids)}, "with an explicit deny in a session policy"},
-		"the session alone":               {iam.Policies{Session: list(all)}, "because no identity-based policy allows the s3:PutObject action"},
-		"all three allow":                 {iam.Policies{Identity: list(all), Boundary: all, Session: list(all)}, ""},
-		"a deny counts before what lacks": {iam.Policies{Identity: list(read), Session: list(forbids)}, "with an explicit deny in a session policy"},
+		"no policy at all":                {iampolicy.Policies{}, "because no identity-based policy allows the s3:PutObject action"},
+		"allowed":                         {iampolicy.Policies{Identity: list(all)}, ""},
+		"one of two allows":               {iampolicy.Policies{Identity: list(read, all)}, ""},
+		"one of two denies":               {iampolicy.Policies{Identity: list(all, forbids)}, "with an explicit deny in an identity-based policy"},
+		"the boundary does not allow":     {iampolicy.Policies{Identity: list(all), Boundary: read}, "because no permissions boundary allows the s3:PutObject action"},
+		"the boundary denies":             {iampolicy.Policies{Identity: list(all), Boundary: forbids}, "with an explicit deny in a permissions boundary"},
+		"the boundary alone":              {iampolicy.Policies{Boundary: all}, "because no identity-based policy allows the s3:PutObject action"},
+		"the session does not allow":      {iampolicy.Policies{Identity: list(all), Session: list(read)}, "because no session policy allows the s3:PutObject action"},
+		"the session denies":              {iampolicy.Policies{Identity: list(all), Session: list(forbids)}, "with an explicit deny in a session policy"},
+		"the session alone":               {iampolicy.Policies{Session: list(all)}, "because no identity-based policy allows the s3:PutObject action"},
+		"all three allow":                 {iampolicy.Policies{Identity: list(all), Boundary: all, Session: list(all)}, ""},
+		"a deny counts before what lacks": {iampolicy.Policies{Identity: list(read), Session: list(forbids)}, "with an explicit deny in a session policy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := tc.policies.Decide(iam.Request{Action: "s3:PutObject", Resource: bucket})
+			got := tc.policies.Decide(iampolicy.Request{Action: "s3:PutObject", Resource: bucket})
 			if got.Allowed != (tc.because == "") || got.Because() != tc.because {
 				t.Errorf("%+v, want %q", got, tc.because)
 			}
@@ -243,7 +243,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 			allow(
 				`"Action":"s3:*","Resource":"*","Condition":{"StringEquals":{"aws:TagKeys":"a"},"StringEquals":{"aws:TagKeys":"b"}}`)): "twice",
 	} {
-		if _, err := iam.Parse([]byte(text), keys); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := iampolicy.Parse([]byte(text), keys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want an error with %q", text, err, want)
 		}
 	}
@@ -254,8 +254,8 @@ func TestVariablesAreTextInTheOldVersion(t *testing.T) {
 	p := parse(t, `{"Version":"2008-10-17","Statement":`+
 		allow(`"Action":"s3:*","Resource":"arn:aws:s3:::${aws:PrincipalTag/team}-*"`)+`}`)
 	in := values("aws:PrincipalTag/team", "team-a")
-	of := iam.Policies{Identity: []*iam.Policy{p}}
-	if of.Decide(iam.Request{Action: "s3:GetObject", Resource: bucket, Context: in}).Allowed {
+	of := iampolicy.Policies{Identity: []*iampolicy.Policy{p}}
+	if of.Decide(iampolicy.Request{Action: "s3:GetObject", Resource: bucket, Context: in}).Allowed {
 		t.Error("the variable was replaced")
 	}
 }

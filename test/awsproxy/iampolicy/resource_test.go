@@ -1,11 +1,11 @@
-package iam_test
+package iampolicy_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
 const (
@@ -17,11 +17,11 @@ const (
 	topic      = "arn:aws:sns:eu-west-1:" + account + ":news"
 )
 
-var senderKeys = iam.Keys{"aws:SourceArn", "aws:SourceAccount", "aws:PrincipalArn", "aws:SecureTransport"}
+var senderKeys = iampolicy.Keys{"aws:SourceArn", "aws:SourceAccount", "aws:PrincipalArn", "aws:SecureTransport"}
 
-func parseResource(t *testing.T, statements ...string) *iam.ResourcePolicy {
+func parseResource(t *testing.T, statements ...string) *iampolicy.ResourcePolicy {
 	t.Helper()
-	p, err := iam.ParseResource([]byte(document(statements...)), senderKeys)
+	p, err := iampolicy.ParseResource([]byte(document(statements...)), senderKeys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,35 +64,35 @@ func TestAQueueAdmitsServices(t *testing.T) {
 		"all but a role are denied": {[]string{onQueue("Allow", sns), strings.Replace(onQueue("Deny", `{"AWS":"`+roleARN+`"}`), "Principal", "NotPrincipal", 1)}, false},
 	} {
 		in := values("aws:SourceArn", topic, "aws:SourceAccount", account)
-		r := iam.Request{Action: "sqs:SendMessage", Resource: queue, Context: in}
+		r := iampolicy.Request{Action: "sqs:SendMessage", Resource: queue, Context: in}
 		if got := parseResource(t, tc.statements...).Admits(r,
-			iam.Principal{Kind: "Service", Name: "sns.amazonaws.com"}); got != tc.want {
+			iampolicy.Principal{Kind: "Service", Name: "sns.amazonaws.com"}); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	var no *iam.ResourcePolicy
-	if no.Admits(iam.Request{Action: "sqs:SendMessage", Resource: queue},
-		iam.Principal{Kind: "Service", Name: "sns.amazonaws.com"}) {
+	var no *iampolicy.ResourcePolicy
+	if no.Admits(iampolicy.Request{Action: "sqs:SendMessage", Resource: queue},
+		iampolicy.Principal{Kind: "Service", Name: "sns.amazonaws.com"}) {
 		t.Error("no policy lets a service in")
 	}
 }
 
 func TestPoliciesOfResourcesAndCallersTogether(t *testing.T) {
-	self := []iam.Principal{{Kind: "AWS", Name: sessionARN}, {Kind: "AWS", Name: roleARN}, {Kind: "AWS", Name: rootARN}}
-	local, foreign := iam.Caller{Names: self}, iam.Caller{Names: self, Foreign: true}
-	root, foreignRoot := iam.Caller{Names: self[2:], Root: true}, iam.Caller{Names: self[2:], Root: true, Foreign: true}
-	key := iam.Caller{Names: self, ByPolicy: true}
-	may := iam.Policies{Identity: []*iam.Policy{parse(t, document(allow(`"Action":"sqs:*","Resource":"*"`)))}}
-	mayNot, denied := iam.Policies{},
-		iam.Policies{Identity: []*iam.Policy{parse(t, document(deny(`"Action":"*","Resource":"*"`)))}}
+	self := []iampolicy.Principal{{Kind: "AWS", Name: sessionARN}, {Kind: "AWS", Name: roleARN}, {Kind: "AWS", Name: rootARN}}
+	local, foreign := iampolicy.Caller{Names: self}, iampolicy.Caller{Names: self, Foreign: true}
+	root, foreignRoot := iampolicy.Caller{Names: self[2:], Root: true}, iampolicy.Caller{Names: self[2:], Root: true, Foreign: true}
+	key := iampolicy.Caller{Names: self, ByPolicy: true}
+	may := iampolicy.Policies{Identity: []*iampolicy.Policy{parse(t, document(allow(`"Action":"sqs:*","Resource":"*"`)))}}
+	mayNot, denied := iampolicy.Policies{},
+		iampolicy.Policies{Identity: []*iampolicy.Policy{parse(t, document(deny(`"Action":"*","Resource":"*"`)))}}
 	elsewhere := parse(t, document(allow(`"Action":"s3:*","Resource":"*"`)))
-	bounded, inSession := iam.Policies{Boundary: elsewhere}, iam.Policies{Session: []*iam.Policy{elsewhere}}
+	bounded, inSession := iampolicy.Policies{Boundary: elsewhere}, iampolicy.Policies{Session: []*iampolicy.Policy{elsewhere}}
 	not := func(names string) string {
 		return strings.Replace(onQueue("Deny", `{"AWS":[`+names+`]}`), "Principal", "NotPrincipal", 1)
 	}
 	for name, tc := range map[string]struct {
-		own        iam.Policies
-		who        iam.Caller
+		own        iampolicy.Policies
+		who        iampolicy.Caller
 		statements []string
 		want       string // why it is denied; empty if it is allowed
 	}{
@@ -121,11 +121,11 @@ func TestPoliciesOfResourcesAndCallersTogether(t *testing.T) {
 		"all but it are denied":                 {may, local, []string{not(`"` + sessionARN + `","` + roleARN + `","` + account + `"`)}, ""},
 		"one of its names is missing":           {may, local, []string{not(`"` + roleARN + `","` + account + `"`)}, "explicit deny in a resource-based policy"},
 	} {
-		var on *iam.ResourcePolicy
+		var on *iampolicy.ResourcePolicy
 		if tc.statements != nil {
 			on = parseResource(t, tc.statements...)
 		}
-		got := tc.own.DecideOn(iam.Request{Action: "sqs:SendMessage", Resource: queue, Context: values()}, on, tc.who)
+		got := tc.own.DecideOn(iampolicy.Request{Action: "sqs:SendMessage", Resource: queue, Context: values()}, on, tc.who)
 		if got.Allowed != (tc.want == "") || !strings.Contains(got.Because(), tc.want) {
 			t.Errorf("%s: %v, %q", name, got.Allowed, got.Because())
 		}
@@ -140,29 +140,29 @@ func TestPoliciesOfResourcesThatAreNone(t *testing.T) {
 	}{
 		"no statement":    {`{"Version":"2012-10-17","Statement":[]}`, nil},
 		"another version": {strings.Replace(document(whole), "2012-10-17", "2020-01-01", 1), nil},
-		"no principal":    {document(allow(`"Action":"sqs:*","Resource":"*"`)), iam.ErrPrincipal},
-		"both":            {document(strings.Replace(whole, `"Action"`, `"NotPrincipal":"*","Action"`, 1)), iam.ErrPrincipal},
+		"no principal":    {document(allow(`"Action":"sqs:*","Resource":"*"`)), iampolicy.ErrPrincipal},
+		"both":            {document(strings.Replace(whole, `"Action"`, `"NotPrincipal":"*","Action"`, 1)), iampolicy.ErrPrincipal},
 		"NotPrincipal allows": {
 			document(strings.Replace(whole, "Principal", "NotPrincipal", 1)),
-			iam.ErrPrincipal,
+			iampolicy.ErrPrincipal,
 		},
-		"nobody":                       {document(onQueue("Allow", `{"AWS":[]}`)), iam.ErrPrincipal},
-		"no kinds":                     {document(onQueue("Allow", `{}`)), iam.ErrPrincipal},
-		"an unknown kind":              {document(onQueue("Allow", `{"Role":"a"}`)), iam.ErrPrincipal},
-		"a short account":              {document(onQueue("Allow", `{"AWS":"1234"}`)), iam.ErrPrincipal},
-		"part of a principal":          {document(onQueue("Allow", `{"AWS":"arn:aws:iam::`+account+`:role/*"}`)), iam.ErrPrincipal},
-		"a group":                      {document(onQueue("Allow", `{"AWS":"arn:aws:iam::`+account+`:group/a"}`)), iam.ErrPrincipal},
-		"a service without its domain": {document(onQueue("Allow", `{"Service":"sns"}`)), iam.ErrPrincipal},
-		"all services":                 {document(onQueue("Allow", `{"Service":"*"}`)), iam.ErrPrincipal},
-		"a resource that is no ARN":    {document(strings.Replace(whole, queue, "orders", 1)), iam.ErrResource},
-		"an action without a service":  {document(strings.Replace(whole, "sqs:", "", 1)), iam.ErrAction},
-		"an unknown key":               {document(onQueue("Allow", `"*"`, `"StringEquals":{"aws:SourceArm":"a"}`)), iam.ErrCondition},
-		"an unknown operator":          {document(onQueue("Allow", `"*"`, `"ArnMatches":{"aws:SourceArn":"a"}`)), iam.ErrCondition},
+		"nobody":                       {document(onQueue("Allow", `{"AWS":[]}`)), iampolicy.ErrPrincipal},
+		"no kinds":                     {document(onQueue("Allow", `{}`)), iampolicy.ErrPrincipal},
+		"an unknown kind":              {document(onQueue("Allow", `{"Role":"a"}`)), iampolicy.ErrPrincipal},
+		"a short account":              {document(onQueue("Allow", `{"AWS":"1234"}`)), iampolicy.ErrPrincipal},
+		"part of a principal":          {document(onQueue("Allow", `{"AWS":"arn:aws:iam::`+account+`:role/*"}`)), iampolicy.ErrPrincipal},
+		"a group":                      {document(onQueue("Allow", `{"AWS":"arn:aws:iam::`+account+`:group/a"}`)), iampolicy.ErrPrincipal},
+		"a service without its domain": {document(onQueue("Allow", `{"Service":"sns"}`)), iampolicy.ErrPrincipal},
+		"all services":                 {document(onQueue("Allow", `{"Service":"*"}`)), iampolicy.ErrPrincipal},
+		"a resource that is no ARN":    {document(strings.Replace(whole, queue, "orders", 1)), iampolicy.ErrResource},
+		"an action without a service":  {document(strings.Replace(whole, "sqs:", "", 1)), iampolicy.ErrAction},
+		"an unknown key":               {document(onQueue("Allow", `"*"`, `"StringEquals":{"aws:SourceArm":"a"}`)), iampolicy.ErrCondition},
+		"an unknown operator":          {document(onQueue("Allow", `"*"`, `"ArnMatches":{"aws:SourceArn":"a"}`)), iampolicy.ErrCondition},
 		"a Sid twice":                  {document(strings.Replace(whole, `{`, `{"Sid":"a",`, 1), strings.Replace(whole, `{`, `{"Sid":"a",`, 1)), nil},
 		"an unknown element":           {document(strings.Replace(whole, `{`, `{"Who":"a",`, 1)), nil},
 		"no JSON":                      {`{`, nil},
 	} {
-		_, err := iam.ParseResource([]byte(tc.text), senderKeys)
+		_, err := iampolicy.ParseResource([]byte(tc.text), senderKeys)
 		if err == nil || tc.want != nil && !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v", name, err)
 		}
