@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net"
-	"net/http"
 	"strings"
 
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
@@ -73,7 +72,7 @@ func (x *exchange) identity() string {
 }
 
 // policyFor returns the policy of the resource of a need, and the caller as that policy sees it.
-func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iampolicy.ResourcePolicy, iampolicy.Caller, error) {
+func (p *permissionJudge) policyFor(ctx context.Context, x *exchange, n *need) (*iampolicy.ResourcePolicy, iampolicy.Caller, error) {
 	who := iampolicy.Caller{Names: identities(x.caller, partition(x.call.Region), x.call.Account), Root: x.caller == nil}
 	id := splitARN(n.resource)
 	alias := strings.HasPrefix(id.resource, "alias/") // of a key: only identities have permissions on it
@@ -86,7 +85,7 @@ func (p *Proxy) policyFor(ctx context.Context, x *exchange, n *need) (*iampolicy
 		bucket, _, _ := strings.Cut(id.resource, "/")
 		about = x.globalARN("s3", "", bucket)
 		var err error
-		if owner, err = p.buckets.owner(ctx, x, bucket); err != nil {
+		if owner, err = p.ownerOf(ctx, x, bucket); err != nil {
 			return nil, who, err
 		}
 	}
@@ -114,40 +113,6 @@ func (n *need) isRootsOwn(who iampolicy.Caller) bool {
 		return who.Root && !who.Foreign
 	}
 	return false
-}
-
-// owner returns the account that has the bucket; "" if there is none.
-func (s *s3Service) owner(ctx context.Context, x *exchange, bucket string) (string, error) {
-	s.mu.Lock()
-	known, ok := s.buckets[bucket]
-	s.mu.Unlock()
-	if ok {
-		return known.owner, nil
-	}
-	region, err := s.regionOf(ctx, x.call.Account, bucket)
-	if err != nil || region == "" {
-		return "", err
-	}
-	for _, account := range append([]string{x.call.Account}, s.accounts()...) {
-		r, err := s.upstream.ask(ctx, question{
-			service: "s3", region: region, account: account, method: http.MethodGet,
-			path: "/",
-		})
-		if err != nil {
-			return "", err
-		}
-		list, err := parseBuckets(r)
-		if err != nil {
-			return "", err
-		}
-		for _, b := range list.Buckets {
-			if b.Name == bucket {
-				s.remember(bucket, bucketFacts{owner: account, region: region})
-				return account, nil
-			}
-		}
-	}
-	return foreign, nil
 }
 
 // resourceARN returns the ARN of a resource in the account that the call is about.

@@ -62,7 +62,8 @@ func newACM(up *upstream, dns *route53Service, balancer *elbService, now func() 
 		issueDelay: defaultACMIssueDelay, life: defaultACMLife,
 		tokens: map[string]tokenUse{}, known: map[string]*certificate{},
 	}
-	dns.changed, balancer.certificates = s.recordsChanged, s
+	dns.onRecordsChanged(s.recordsChanged)
+	balancer.use(s)
 	return s
 }
 
@@ -76,7 +77,7 @@ func (s *acmService) around(ctx context.Context, x *exchange, next forward) (*re
 	case "ListCertificates":
 		return s.list(ctx, x, next)
 	case "GetCertificate", "ExportCertificate":
-		status, err := s.status(ctx, x.call.Account, x.call.Region, arn)
+		status, err := s.certificateStatus(ctx, x.call.Account, x.call.Region, arn)
 		if err != nil {
 			return nil, err
 		}
@@ -109,6 +110,11 @@ func (s *acmService) remove(ctx context.Context, x *exchange, arn string, next f
 	return r, err
 }
 
+// keepCertificates keeps certificates of an account and region from being deleted, until unlock is called.
+func (s *acmService) keepCertificates(place string) (unlock func()) {
+	return s.locks.lock(place, false)
+}
+
 // stage returns the certificate's status. The caller holds s.mu.
 func (s *acmService) stage(c *certificate) string {
 	now := s.now()
@@ -125,8 +131,8 @@ func (s *acmService) stage(c *certificate) string {
 	return "ISSUED"
 }
 
-// status returns the status of a certificate; "" if there is none in the account and region.
-func (s *acmService) status(ctx context.Context, account, region, arn string) (string, error) {
+// certificateStatus returns the status of a certificate; "" if there is none in the account and region.
+func (s *acmService) certificateStatus(ctx context.Context, account, region, arn string) (string, error) {
 	is, err := s.ask(ctx, account, region, arn)
 	if err != nil || is == nil {
 		return "", err

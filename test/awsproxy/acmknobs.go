@@ -4,45 +4,45 @@ import "time"
 
 // SetACMRecordDelay sets how long the description of a new certificate lacks its validation records: 200 ms unless
 // set.
-func (p *Proxy) SetACMRecordDelay(d time.Duration) {
-	p.certificates.mu.Lock()
-	defer p.certificates.mu.Unlock()
-	p.certificates.recordDelay = d
+func (s *acmService) SetACMRecordDelay(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recordDelay = d
 }
 
 // SetACMIssueDelay sets how long after its records exist a certificate is issued: 300 ms unless set. It applies to
 // certificates that have been requested already, too.
-func (p *Proxy) SetACMIssueDelay(d time.Duration) {
-	p.certificates.mu.Lock()
-	defer p.certificates.mu.Unlock()
-	p.certificates.issueDelay = d
+func (s *acmService) SetACMIssueDelay(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.issueDelay = d
 }
 
 // SetACMLife sets how long certificates are valid, existing ones included: 198 days unless set, as AWS announced in
 // February 2026 because of the limit of the CA/Browser Forum; it was 395 before, and will be 47 in 2029.
-func (p *Proxy) SetACMLife(d time.Duration) {
-	p.certificates.mu.Lock()
-	defer p.certificates.mu.Unlock()
-	p.certificates.life = d
+func (s *acmService) SetACMLife(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life = d
 }
 
 // IssueCertificate issues the certificate now, regardless of DNS.
-func (p *Proxy) IssueCertificate(arn string) {
-	now := p.now()
-	p.certificates.change(arn, func(c *certificate) { c.validated = now.Add(-p.certificates.issueDelay) })
+func (s *acmService) IssueCertificate(arn string) {
+	now := s.now()
+	s.change(arn, func(c *certificate) { c.validated = now.Add(-s.issueDelay) })
 }
 
 // FailCertificate forces the certificate's status, such as FAILED with a reason like CAA_ERROR, or
 // VALIDATION_TIMED_OUT without a reason. An empty status ends that. For an issued certificate use IssueCertificate.
-func (p *Proxy) FailCertificate(arn, status, reason string) {
-	p.certificates.change(arn, func(c *certificate) { c.status, c.reason = status, reason })
+func (s *acmService) FailCertificate(arn, status, reason string) {
+	s.change(arn, func(c *certificate) { c.status, c.reason = status, reason })
 }
 
 // SetRenewal sets the status of the certificate's renewal, such as PENDING_VALIDATION, and the certificate's expiry
 // unless it is zero: its validity then began earlier by the time that SetACMLife sets.
-func (p *Proxy) SetRenewal(arn, status string, notAfter time.Time) {
-	now := p.now()
-	p.certificates.change(arn, func(c *certificate) {
+func (s *acmService) SetRenewal(arn, status string, notAfter time.Time) {
+	now := s.now()
+	s.change(arn, func(c *certificate) {
 		c.renewal, c.renewed = status, now
 		if !notAfter.IsZero() {
 			c.notAfter = notAfter

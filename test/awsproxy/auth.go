@@ -71,7 +71,7 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 	}
 	x.call.Account, x.caller = account, p.keys.caller(x.scope.key)
 	x.owner = x.namedOwner()
-	p.roles.book.use.note(x.caller, p.now(), x.scope.region)
+	p.iamService.noteUse(x.caller, p.now(), x.scope.region)
 	if p.regions.isOff(account, x.scope.region) {
 		return refuse(x.unknownInRegion())
 	}

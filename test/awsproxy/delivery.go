@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
@@ -48,14 +49,36 @@ type sender struct {
 	account string // owner of the ARN
 }
 
-func topicSender(arn string) sender { return sender{"sns.amazonaws.com", arn, splitARN(arn).account} }
+func topicSender(arn string) sender {
+	return sender{service: "sns.amazonaws.com", arn: arn, account: splitARN(arn).account}
+}
+
+// post decides which messages of services arrive.
+type post struct {
+	upstream *upstream
+	obedient atomic.Bool // the simulator drops the messages that the proxy refuses
+	now      func() time.Time
+	policyOf policyFinder
+}
+
+func newPost(up *upstream, now func() time.Time, policyOf policyFinder) *post {
+	return &post{upstream: up, now: now, policyOf: policyOf}
+}
+
+// deliveries opens the ways of messages during a call.
+type deliveries interface {
+	// allowDelivery makes moto deliver what a sender sends during the call, if the receiver allows it.
+	allowDelivery(ctx context.Context, x *exchange, s sender, to string) error
+	// allowFromTopic makes moto deliver what is published to the topic during the call to the queues that allow it.
+	allowFromTopic(ctx context.Context, x *exchange, topicARN string) error
+}
 
 // admits reports whether a queue or topic accepts what a service sends: it must exist, its policy must allow the
 // service to send for the resource, and if it is encrypted with a KMS key, the key's policy must allow the service to
 // use the key. If not, the sender gets no error: "Fanout to Amazon SQS queues" of SNS's guide, "Amazon SNS message
 // delivery status".
-func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
-	if err := p.upstream.obeys(ctx); err != nil {
+func (p *post) admits(ctx context.Context, s sender, to string) (bool, error) {
+	if err := p.obeys(ctx); err != nil {
 		return false, err
 	}
 	id := splitARN(to)
@@ -89,7 +112,7 @@ func (p *Proxy) admits(ctx context.Context, s sender, to string) (bool, error) {
 
 // knownOf returns the values of condition keys for a call by a service. There is no aws:PrincipalArn: only principals
 // of accounts have it.
-func (p *Proxy) knownOf(s sender, to arnOf) facts {
+func (p *post) knownOf(s sender, to arnOf) facts {
 	return facts{}.with("aws:SourceArn", s.arn).with("aws:SourceAccount", s.account).with("aws:PrincipalIsAWSService",
 		"true").
 		with("aws:PrincipalServiceName", s.service).with("aws:PrincipalServiceNamesList",
@@ -103,7 +126,7 @@ func (f facts) values(key string) []string { return f[key] }
 
 // keyAdmits reports whether a key allows the service to encrypt: "Configure KMS permissions for AWS services" of
 // SQS's guide. Keys that AWS manages, such as alias/aws/sqs, allow no service, and nobody can change that.
-func (p *Proxy) keyAdmits(ctx context.Context, s sender, of arnOf, key string, known facts) (bool, error) {
+func (p *post) keyAdmits(ctx context.Context, s sender, of arnOf, key string, known facts) (bool, error) {
 	at := arnOf{partition: of.partition, service: "kms", region: of.region, account: of.account}
 	if id := splitARN(key); id.account != "" {
 		at = id
@@ -129,11 +152,11 @@ func (p *Proxy) keyAdmits(ctx context.Context, s sender, of arnOf, key string, k
 var errDelivers = errors.New("the simulator delivers what the proxy would drop: start it by test/moto/server.py")
 
 // obeys returns an error if the simulator cannot drop messages that policies refuse.
-func (u *upstream) obeys(ctx context.Context) error {
-	if u.obedient.Load() {
+func (p *post) obeys(ctx context.Context) error {
+	if p.obedient.Load() {
 		return nil
 	}
-	r, err := u.ask(ctx, question{
+	r, err := p.upstream.ask(ctx, question{
 		service: "sqs", region: "us-east-1", method: http.MethodGet,
 		path: "/moto-api/portico",
 	})
@@ -143,29 +166,29 @@ func (u *upstream) obeys(ctx context.Context) error {
 	if r.status != http.StatusOK {
 		return errDelivers
 	}
-	u.obedient.Store(true)
+	p.obedient.Store(true)
 	return nil
 }
 
-// openToQueues makes moto deliver what is published to the topic during the call to the queues that allow it.
-func (p *Proxy) openToQueues(ctx context.Context, x *exchange, topicARN string) error {
+// allowFromTopic makes moto deliver what is published to the topic during the call to the queues that allow it.
+func (p *post) allowFromTopic(ctx context.Context, x *exchange, topicARN string) error {
 	queues, err := p.upstream.subscribedQueues(ctx, topicARN)
 	if err != nil {
 		return err
 	}
 	for _, queue := range queues {
-		if err := p.open(ctx, x, topicSender(topicARN), queue); err != nil {
+		if err := p.allowDelivery(ctx, x, topicSender(topicARN), queue); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open makes moto deliver what a sender sends during the call, if the receiver allows it.
-func (p *Proxy) open(ctx context.Context, x *exchange, s sender, to string) error {
+// allowDelivery makes moto deliver what a sender sends during the call, if the receiver allows it.
+func (p *post) allowDelivery(ctx context.Context, x *exchange, s sender, to string) error {
 	admitted, err := p.admits(ctx, s, to)
 	if admitted {
-		x.deliver = append(x.deliver, delivery{s.arn, to})
+		x.deliver = append(x.deliver, delivery{from: s.arn, to: to})
 	}
 	return err
 }

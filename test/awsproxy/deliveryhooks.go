@@ -10,9 +10,9 @@ import (
 // SendFromRule sends a message to a queue or topic as EventBridge does for a rule, and reports whether it arrived: it
 // is dropped unless the receiver's policy lets events.amazonaws.com send for the rule ("Using resource-based policies
 // for Amazon EventBridge" of its guide).
-func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (delivered bool, err error) {
+func (p *post) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (delivered bool, err error) {
 	rule, to := splitARN(ruleARN), splitARN(toARN)
-	s := sender{"events.amazonaws.com", ruleARN, rule.account}
+	s := sender{service: "events.amazonaws.com", arn: ruleARN, account: rule.account}
 	if delivered, err = p.admits(ctx, s, toARN); err != nil || !delivered {
 		return false, err
 	}
@@ -22,7 +22,7 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 			&struct{}{})
 	}
 	x := &exchange{call: Call{Account: to.account, Region: to.region}}
-	if err := p.openToQueues(ctx, x, toARN); err != nil {
+	if err := p.allowFromTopic(ctx, x, toARN); err != nil {
 		return false, err
 	}
 	header := http.Header{}
@@ -46,7 +46,7 @@ func (p *Proxy) SendFromRule(ctx context.Context, ruleARN, toARN, body string) (
 
 // ConfirmSubscription confirms an endpoint's pending subscription to a topic, as the owner of the endpoint does with
 // the link that SNS sends there.
-func (p *Proxy) ConfirmSubscription(ctx context.Context, topicARN, endpoint string) error {
+func (p *post) ConfirmSubscription(ctx context.Context, topicARN, endpoint string) error {
 	id := splitARN(topicARN)
 	r, err := p.upstream.ask(ctx, question{
 		service: "sns", region: id.region, account: id.account, method: http.MethodPost, path: "/",

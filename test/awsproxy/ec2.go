@@ -43,7 +43,7 @@ func newEC2(up *upstream, lag *lag, now func() time.Time) *ec2Service {
 }
 
 func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	if refused := s.young.deny(x); refused != nil {
+	if refused := firstRefusal(refuseLaunch(x), s.young.deny(x)); refused != nil {
 		return refused, nil
 	}
 	if refused, err := s.profiles.deny(ctx, x); refused != nil || err != nil {

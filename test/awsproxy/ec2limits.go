@@ -8,6 +8,15 @@ import (
 	"strconv"
 )
 
+// refuseLaunch refuses values of RunInstances that EC2 refuses regardless of existing resources, and moto accepts. The
+// rows of test/awslimits have the sources.
+func refuseLaunch(x *exchange) *reply {
+	if x.call.Operation != "RunInstances" {
+		return nil
+	}
+	return firstRefusal(volumesOf(x), userData(x))
+}
+
 // volumesOf refuses volumes of a launch whose size or IOPS their type does not offer: CreateVolume of the API
 // reference.
 func volumesOf(x *exchange) *reply {

@@ -21,7 +21,8 @@ var ec2OnInstance = map[string]bool{
 
 // ec2Needs returns the permissions of a call to EC2: the one named like the operation, on each resource that the call
 // is about.
-func ec2Needs(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
+func (s *ec2Service) needs(ctx context.Context, x *exchange) ([]need, error) {
+	up := s.upstream
 	op := x.call.Operation
 	switch {
 	case ec2OnInstance[op]:

@@ -13,7 +13,7 @@ import (
 // DelayProfiles makes EC2 report to the operator, for d after IAM has created an instance profile, that it does not
 // exist: IAM's guide says that its changes "are not always immediately visible", and two minutes are usual for
 // profiles. 0 ends it.
-func (p *Proxy) DelayProfiles(d time.Duration) { p.machines.profiles.delay.Store(int64(d)) }
+func (s *ec2Service) DelayProfiles(d time.Duration) { s.profiles.delay.Store(int64(d)) }
 
 // profileNews finds the age of instance profiles by asking IAM.
 type profileNews struct {

@@ -9,8 +9,8 @@ import (
 
 // HoldTags hides from the operator its own changes of instances' tags, until end is called: in AWS that may last for
 // five minutes.
-func (p *Proxy) HoldTags() (end func()) {
-	n := p.machines.young
+func (s *ec2Service) HoldTags() (end func()) {
+	n := s.young
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.held = map[string]bool{}

@@ -12,15 +12,19 @@ import (
 	"time"
 )
 
+// instanceLag is the longest time that EC2 may show the former state, five minutes: "Eventual consistency in the Amazon
+// EC2 API" of its developer guide says to expect up to that.
+const instanceLag = 5 * time.Minute
+
 // HideYoungInstances makes EC2 report to the operator, for d after its launch, that an instance does not exist: in
 // AWS that may last for five minutes. 0 ends it.
-func (p *Proxy) HideYoungInstances(d time.Duration) { p.machines.young.hide(d) }
+func (s *ec2Service) HideYoungInstances(d time.Duration) { s.young.hide(d) }
 
 // LoseTerminations makes EC2 accept the operator's terminations, then report to it that the instance does not exist,
 // and leave the instance running, until end is called. AWS's reference of TerminateInstances allows that: an instance
 // that is not shown may still run.
-func (p *Proxy) LoseTerminations() (end func()) {
-	n := p.machines.young
+func (s *ec2Service) LoseTerminations() (end func()) {
+	n := s.young
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lost = map[string]bool{}
@@ -33,8 +37,7 @@ func (p *Proxy) LoseTerminations() (end func()) {
 
 // ExhaustCapacity makes EC2 refuse to launch instances of the type for all callers, until end is called. As in AWS,
 // the token of a refused launch accepts no other parameters afterwards.
-func (p *Proxy) ExhaustCapacity(instanceType string) (end func()) {
-	s := p.machines
+func (s *ec2Service) ExhaustCapacity(instanceType string) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.exhausted[instanceType] = true

@@ -32,8 +32,7 @@ func (c EKSCluster) arn(resource string) string {
 }
 
 // AddEKSCluster adds a cluster to the account, which exists until the proxy ends.
-func (p *Proxy) AddEKSCluster(account, region, name string) {
-	s := p.clusters
+func (s *eksService) AddEKSCluster(account, region, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := EKSCluster{Account: account, Region: region, Name: name}
@@ -43,7 +42,7 @@ func (p *Proxy) AddEKSCluster(account, region, name string) {
 }
 
 // SetAssociationQuota limits the Pod Identity associations of each cluster; 0 restores AWS's own limit.
-func (p *Proxy) SetAssociationQuota(n int) { p.clusters.quota.Store(int64(n)) }
+func (s *eksService) SetAssociationQuota(n int) { s.quota.Store(int64(n)) }
 
 // eksService simulates the Pod Identity associations of EKS, which moto does not have.
 type eksService struct {
@@ -95,8 +94,8 @@ type associationState struct {
 	request string // the request that created it
 }
 
-func newEKS(roles *roleBook, now func() time.Time) *eksService {
-	return &eksService{roles: roles, lag: roles.lag, now: now, all: map[EKSCluster]*eksCluster{}}
+func newEKS(roles *roleBook, lag *lag, now func() time.Time) *eksService {
+	return &eksService{roles: roles, lag: lag, now: now, all: map[EKSCluster]*eksCluster{}}
 }
 
 // around serves the calls about associations, and passes on all others.
@@ -203,8 +202,8 @@ func (s *eksService) taken(c *eksCluster, namespace, serviceAccount string) *ass
 	return nil
 }
 
-// of returns a copy of the effective association of a ServiceAccount; false if there is none.
-func (s *eksService) of(id EKSCluster, namespace, serviceAccount string) (association, bool) {
+// associationOf returns a copy of the effective association of a ServiceAccount; false if there is none.
+func (s *eksService) associationOf(id EKSCluster, namespace, serviceAccount string) (association, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.all[id]

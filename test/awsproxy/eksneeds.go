@@ -9,7 +9,7 @@ import (
 
 // needs returns the permissions of a call to EKS, by the Service Authorization Reference: on the cluster for creating
 // and listing associations, otherwise on the association; to tag, if one is created with tags; and to pass the roles.
-func (s *eksService) needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func (s *eksService) needs(_ context.Context, x *exchange) ([]need, error) {
 	name := clusterOf(x.path)
 	n := need{action: "eks:" + x.call.Operation, resource: x.arn("eks", "cluster/"+name), facts: facts{}}
 	switch x.call.Operation {

@@ -13,16 +13,29 @@ import (
 // hosted zones like AWS's.
 type elbService struct {
 	upstream     *upstream
-	certificates *acmService
+	certificates issuedCertificates
 	locks        locks        // by account and region
 	moved        atomic.Int64 // rules that were moved out of the way of others
+}
+
+func newELB(up *upstream) *elbService { return &elbService{upstream: up} }
+
+// use makes load balancers use the certificates.
+func (s *elbService) use(certificates issuedCertificates) { s.certificates = certificates }
+
+// issuedCertificates are the certificates of ACM.
+type issuedCertificates interface {
+	// certificateStatus returns the status of a certificate; "" if there is none in the account and region.
+	certificateStatus(ctx context.Context, account, region, arn string) (string, error)
+	// keepCertificates keeps certificates of an account and region from being deleted, until unlock is called.
+	keepCertificates(place string) (unlock func())
 }
 
 func (s *elbService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.call.Write {
 		place := x.call.Account + "/" + x.call.Region
 		defer s.locks.lock(place, true)()
-		defer s.certificates.locks.lock(place, false)()
+		defer s.certificates.keepCertificates(place)()
 	}
 	r, err := s.judge(ctx, x)
 	if r == nil && err == nil {

@@ -169,7 +169,7 @@ func (s *elbService) refuseCertificate(ctx context.Context, x *exchange, arn str
 	status := ""
 	if parts[3] == x.call.Region && parts[4] == x.call.Account {
 		var err error
-		if status, err = s.certificates.status(ctx, x.call.Account, x.call.Region, arn); err != nil {
+		if status, err = s.certificates.certificateStatus(ctx, x.call.Account, x.call.Region, arn); err != nil {
 			return nil, err
 		}
 	}

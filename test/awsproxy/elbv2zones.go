@@ -1,5 +1,7 @@
 package awsproxy
 
+import "regexp"
+
 // applicationZones are AWS's hosted zones for the names of application load balancers, by region.
 var applicationZones = map[string]string{
 	"af-south-1":     "Z268VQBMOI5EKX",
@@ -44,4 +46,20 @@ var networkZones = map[string]string{
 	"us-east-1":    "Z26RNL4JYFTOTI",
 	"us-east-2":    "ZLMOA37VPKANP",
 	"us-west-2":    "Z18D5FSROUN65G",
+}
+
+var balancerName = regexp.MustCompile(
+	`\.([a-z0-9-]+)\.elb\.amazonaws\.com(?:\.cn)?\.$|\.elb\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.$`)
+
+// balancerZone returns the hosted zone of a load balancer by its DNS name, as Route 53 stores it; "" if it is not the name
+// of a load balancer, or the region is in no table.
+func balancerZone(name string) string {
+	m := balancerName.FindStringSubmatch(name)
+	switch {
+	case m == nil:
+		return ""
+	case m[2] != "":
+		return networkZones[m[2]]
+	}
+	return applicationZones[m[1]]
 }

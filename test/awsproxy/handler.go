@@ -3,6 +3,7 @@ package awsproxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -123,24 +124,25 @@ func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
 
 // serve passes the call to moto if the caller has the permissions, through the service's strict part if there is one.
 func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
-	if refused, err := p.judge(ctx, x); refused != nil || err != nil {
+	service := p.services[x.call.Service]
+	if refused, err := p.permit(ctx, x, service); refused != nil || err != nil {
 		return refused, err
-	}
-	if refused := beyondLimits(x); refused != nil {
-		return refused, nil
 	}
 	x.limitPage(int(p.pageSize.Load()))
 	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }
-	if x.call.Service == "s3" && x.call.Operation == "DeleteObjects" {
-		all := next
-		next = func(ctx context.Context) (*reply, error) { return p.deleteAllowed(ctx, x, all) }
-	}
-	if x.call.Service == "s3" && (x.call.Operation == "GetObject" || x.call.Operation == "HeadObject") {
-		object := next
-		next = func(ctx context.Context) (*reply, error) { return p.hideMissing(ctx, x, object) }
-	}
-	if s := p.strict[x.call.Service]; s != nil {
-		return s(ctx, x, next)
+	if service != nil {
+		return service.around(ctx, x, next)
 	}
 	return next(ctx)
+}
+
+// permit refuses a call that the caller has no permission for.
+func (p *Proxy) permit(ctx context.Context, x *exchange, service behaviour) (*reply, error) {
+	if service != nil {
+		return p.judge.judge(ctx, x, service.needs)
+	}
+	if x.caller == nil {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to its services", x.call.Service)
 }

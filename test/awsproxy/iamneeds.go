@@ -23,7 +23,7 @@ var sameRoleActions = map[string]bool{
 
 // needs returns the permissions of a call to IAM: the one named like the operation, and to tag, if a role is created
 // with tags.
-func (b *roleBook) needs(ctx context.Context, _ *upstream, x *exchange) ([]need, error) {
+func (s *iamService) needs(ctx context.Context, x *exchange) ([]need, error) {
 	action := "iam:" + x.call.Operation
 	switch x.call.Operation {
 	case "GetInstanceProfile":
@@ -41,7 +41,7 @@ func (b *roleBook) needs(ctx context.Context, _ *upstream, x *exchange) ([]need,
 	if !sameRoleActions[x.call.Operation] && !boundaryKept[x.call.Operation] {
 		return nil, unknownOperation(x)
 	}
-	role, err := b.named(ctx, x.roleName())
+	role, err := s.book.named(ctx, x.roleName())
 	if err != nil {
 		return nil, err
 	}

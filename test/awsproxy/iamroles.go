@@ -22,7 +22,7 @@ const (
 )
 
 // SetRolesQuota limits the roles of each account; 0 restores AWS's own limit.
-func (p *Proxy) SetRolesQuota(n int) { p.iam.quota.Store(int64(n)) }
+func (s *iamService) SetRolesQuota(n int) { s.quota.Store(int64(n)) }
 
 // iamService is as strict about roles as IAM is.
 type iamService struct {

@@ -36,9 +36,14 @@ func (u *roleUse) note(caller *principal, at time.Time, region string) {
 	u.all[caller.role] = usedRole{at: at, region: region}
 }
 
+// noteUse records a call by a session of a role; the caller is nil if there is none.
+func (s *iamService) noteUse(caller *principal, at time.Time, region string) {
+	s.book.use.note(caller, at, region)
+}
+
 // UseRole records a use of a role at a time, in a region, for tests of uses long ago.
-func (p *Proxy) UseRole(arn string, at time.Time, region string) {
-	p.roles.book.use.note(&principal{role: arn}, at, region)
+func (s *iamService) UseRole(arn string, at time.Time, region string) {
+	s.book.use.note(&principal{role: arn}, at, region)
 }
 
 var lastUsed = regexp.MustCompile(`(?s)<RoleLastUsed\s*/>|<RoleLastUsed>.*?</RoleLastUsed>`)

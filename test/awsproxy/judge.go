@@ -30,34 +30,36 @@ type need struct {
 	denied func() *reply
 }
 
-// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error, so
-// that no call is served without a check.
-type needs func(ctx context.Context, up *upstream, x *exchange) ([]need, error)
+// decider judges one permission. Missing is true if it depends on the tags of a resource that does not exist.
+type decider func(ctx context.Context, x *exchange, n *need) (d iampolicy.Decision, missing bool, err error)
 
-// judged are the services whose calls need permissions: all except STS, where the trust policies of roles decide.
-var judged = map[string]needs{
-	"s3": s3Needs, "s3control": s3ControlNeeds, "sqs": sqsNeeds, "sns": snsNeeds, "rds": rdsNeeds, "ec2": ec2Needs,
-	"route53": route53Needs, "acm": acmNeeds, "elasticloadbalancing": balancerNeeds,
-	"tagging": taggingNeeds, "ssm": ssmNeeds, "kms": kmsNeeds,
+// policyFinder returns the policy of a resource by its ARN; nil if it has none.
+type policyFinder func(ctx context.Context, arn string) (*iampolicy.ResourcePolicy, error)
+
+// permissionJudge judges calls as IAM does: by the policies of the caller's role, and by that of the resource.
+type permissionJudge struct {
+	roles    *roles
+	now      func() time.Time
+	policyOf policyFinder
+	// ownerOf returns the account that has a bucket; "" if there is none.
+	ownerOf func(ctx context.Context, x *exchange, bucket string) (string, error)
+	// uncounted reports whether the tags that AWS copies do not count as tags of the request.
+	uncounted func() bool
 }
 
-// judge refuses a call that the policies of the caller's role, or that of the resource, do not allow. For the root
-// user of an account only the resources' policies count.
-func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
-	if x.call.Service == "sts" || x.caller == nil && (!governed[x.call.Service] || x.call.Account == "") {
+// newPermissionJudge returns a judge by the policies of roles and resources.
+func newPermissionJudge(roles *roles, now func() time.Time, policyOf policyFinder) *permissionJudge {
+	return &permissionJudge{roles: roles, now: now, policyOf: policyOf}
+}
+
+// judge refuses a call that the policies of the caller's role, or that of the resource, do not allow; of returns the
+// permissions of the call, in the order in which AWS checks them. For the root user of an account only the resources'
+// policies count.
+func (p *permissionJudge) judge(ctx context.Context, x *exchange, of needs) (*reply, error) {
+	if x.caller == nil && (!governed[x.call.Service] || x.call.Account == "") {
 		return nil, nil
 	}
-	of := judged[x.call.Service]
-	switch x.call.Service {
-	case "eks":
-		of = p.clusters.needs
-	case "iam":
-		of = p.roles.book.needs
-	}
-	if of == nil {
-		return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to judged", x.call.Service)
-	}
-	all, err := of(ctx, p.upstream, x)
+	all, err := of(ctx, x)
 	if x.caller == nil && !x.foreign() && errors.Is(err, errUnknownOperation) {
 		return nil, nil
 	}
@@ -81,8 +83,8 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// decide judges one permission. Missing is true if it depends on the tags of a resource that does not exist.
-func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iampolicy.Decision, missing bool, err error) {
+// decide is the decider.
+func (p *permissionJudge) decide(ctx context.Context, x *exchange, n *need) (d iampolicy.Decision, missing bool, err error) {
 	var policies iampolicy.Policies
 	if x.caller != nil {
 		p.roles.ask(x.caller.role, n.action)
@@ -125,14 +127,14 @@ func (t *resourceTags) values(ctx context.Context, key string) []string {
 }
 
 // known returns the condition values that need no call.
-func (p *Proxy) known(x *exchange, n *need) facts {
+func (p *permissionJudge) known(x *exchange, n *need) facts {
 	f := x.transport()
 	if x.caller != nil {
 		for key, value := range x.caller.tags {
 			f.with("aws:PrincipalTag/"+key, value)
 		}
 	}
-	if !n.copied || !p.databases.answers.uncounted.Load() {
+	if !n.copied || !p.uncounted() {
 		maps.Copy(f, n.facts)
 	}
 	parts := strings.SplitN(n.resource, ":", 6)

@@ -7,9 +7,11 @@ import (
 
 // kmsService refuses key policies that KMS does not accept; moto accepts any. Source: "Key policies in AWS KMS" of
 // its guide. policyFor judges which principals may use a key, and keyAdmits which services may.
-type kmsService struct{}
+type kmsService struct{ upstream *upstream }
 
-func (kmsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+func newKMS(up *upstream) *kmsService { return &kmsService{upstream: up} }
+
+func (s *kmsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	policy, given := x.json["Policy"].(string)
 	if x.call.Operation == "CreateKey" || x.call.Operation == "PutKeyPolicy" {
 		if _, err := ParseResourcePolicy([]byte(policy)); given && err != nil {
@@ -30,7 +32,7 @@ var keyOperations = map[string]bool{
 }
 
 // kmsNeeds returns the permission named like the operation, on the key, however the call names it.
-func kmsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
+func (s *kmsService) needs(ctx context.Context, x *exchange) ([]need, error) {
 	action := "kms:" + x.call.Operation
 	switch x.call.Operation {
 	case "CreateKey", "ListKeys", "ListAliases":
@@ -44,7 +46,7 @@ func kmsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
 	}
 	key, _ := x.json["KeyId"].(string)
 	id := arnOf{partition: partition(x.call.Region), service: "kms", region: x.call.Region, account: x.account()}
-	arn, _, err := up.keyOf(ctx, id, key)
+	arn, _, err := s.upstream.keyOf(ctx, id, key)
 	if arn == "" { // moto reports this to callers that may access any key
 		arn = x.resourceARN("kms", "key/"+key)
 	}

@@ -6,21 +6,6 @@ import (
 	"time"
 )
 
-// The longest times that AWS may show the former state.
-const (
-	// instanceLag is five minutes: "Eventual consistency in the Amazon EC2 API" of its developer guide says to expect
-	// up to that.
-	instanceLag = 5 * time.Minute
-	// bucketLag is two minutes: "Amazon S3 data consistency model" says that bucket configurations are eventually
-	// consistent, without a time; SDKs wait for two minutes for a new bucket.
-	bucketLag = 2 * time.Minute
-	// queueNameWait is how long the name of a deleted queue is unavailable, by the reference of CreateQueue.
-	queueNameWait = time.Minute
-	// databaseCreation is how long a new database instance is "creating": minutes in AWS; one is enough for callers
-	// to see that state.
-	databaseCreation = time.Minute
-)
-
 // lag decides which changes do not show yet: AWS shows a change to some callers at once, and to others after a while.
 // The seed decides, for each change, whether it shows late and for how long.
 type lag struct {
@@ -84,9 +69,8 @@ func (l *lag) hides(what string) bool {
 // scaled returns one of AWS's times at the proxy's scale.
 func (l *lag) scaled(d time.Duration) time.Duration { return time.Duration(l.scale * float64(d)) }
 
-// Calm makes every change show at once, until end is called: for tests that count calls.
-func (p *Proxy) Calm() (end func()) {
-	l := p.lag
+// calmly makes every change show at once, until end is called.
+func (l *lag) calmly() (end func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calm++

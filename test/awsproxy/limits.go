@@ -5,42 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
-
-// beyondLimits refuses values that AWS refuses regardless of existing resources, and moto accepts. The rows of
-// test/awslimits have the sources.
-func beyondLimits(x *exchange) *reply {
-	switch x.call.Service + ":" + x.call.Operation {
-	case "rds:CreateDBInstance":
-		return firstRefusal(oddTags(x, x.form, "Tags.Tag."), databaseStorage(x, x.form), databaseWindows(x, x.form),
-			databaseNames(x))
-	case "rds:AddTagsToResource":
-		return oddTags(x, x.form, "Tags.Tag.")
-	case "sns:CreateTopic":
-		return oddTags(x, x.form, "Tags.member.")
-	case "sns:Subscribe":
-		return documentsOf(x, attributesOf(x))
-	case "sns:TagResource":
-		return oddTags(x, x.form, "Tags.member.")
-	case "sns:SetSubscriptionAttributes":
-		return documentsOf(x, map[string]string{x.form.Get("AttributeName"): x.form.Get("AttributeValue")})
-	case "sqs:CreateQueue", "sqs:SetQueueAttributes":
-		return firstRefusal(oddTagsOf(x, texts(x.json["tags"])), documentsOf(x, texts(x.json["Attributes"])),
-			deadLetterType(x))
-	case "sqs:TagQueue":
-		return oddTagsOf(x, texts(x.json["Tags"]))
-	case "s3:PutBucketTagging":
-		return bucketTags(x)
-	case "s3:PutBucketLifecycleConfiguration":
-		return transitions(x)
-	case "s3:PutBucketCors":
-		return origins(x)
-	case "ec2:RunInstances":
-		return firstRefusal(volumesOf(x), userData(x))
-	}
-	return nil
-}
 
 func firstRefusal(all ...*reply) *reply {
 	for _, r := range all {
@@ -106,20 +73,8 @@ func documentsOf(x *exchange, attributes map[string]string) *reply {
 	return nil
 }
 
-// deadLetterType refuses a dead-letter queue of the other type (FIFO or standard), by the names in the call.
-func deadLetterType(x *exchange) *reply {
-	redrive := struct{ DeadLetterTargetArn string }{}
-	if json.Unmarshal([]byte(texts(x.json["Attributes"])["RedrivePolicy"]), &redrive) != nil ||
-		redrive.DeadLetterTargetArn == "" {
-		return nil
-	}
-	name, _ := x.json["QueueName"].(string)
-	if name == "" {
-		name, _ = x.json["QueueUrl"].(string)
-	}
-	if strings.HasSuffix(name, ".fifo") == strings.HasSuffix(redrive.DeadLetterTargetArn, ".fifo") {
-		return nil
-	}
-	return x.fail(http.StatusBadRequest, "InvalidParameterValue", "Value for parameter RedrivePolicy is invalid. "+
-		"Reason: Dead-letter queue must be same type of queue as the source.")
+// number returns a parameter that is a number; 0 if it is not.
+func number(form url.Values, name string) int {
+	n, _ := strconv.Atoi(form.Get(name))
+	return n
 }

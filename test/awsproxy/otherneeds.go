@@ -8,7 +8,7 @@ import (
 )
 
 // route53Needs returns the permission named like the operation, on a zone or a change.
-func route53Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func (s *route53Service) needs(_ context.Context, x *exchange) ([]need, error) {
 	zone := x.globalARN("route53", "", "hostedzone/"+x.call.Resource)
 	n := need{action: "route53:" + x.call.Operation, resource: zone, facts: facts{}}
 	switch x.call.Operation {
@@ -41,7 +41,7 @@ func route53Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 func normalized(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
 
 // acmNeeds returns the permission named like the operation, and to tag, if a certificate is requested with tags.
-func acmNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
+func (s *acmService) needs(_ context.Context, x *exchange) ([]need, error) {
 	arn, _ := x.json["CertificateArn"].(string)
 	n := need{action: "acm:" + x.call.Operation, resource: arn, facts: facts{}}
 	switch x.call.Operation {
@@ -57,7 +57,7 @@ func acmNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	}
 	n.tags = func(ctx context.Context) (map[string]string, bool, error) {
 		var answer struct{ Tags []tag }
-		found, err := up.askJSON(ctx, x, "acm", "CertificateManager.ListTagsForCertificate",
+		found, err := s.upstream.askJSON(ctx, x, "acm", "CertificateManager.ListTagsForCertificate",
 			map[string]any{"CertificateArn": arn}, &answer)
 		tags := map[string]string{}
 		for _, t := range answer.Tags {
@@ -86,14 +86,14 @@ func requestNeeds(x *exchange) []need {
 
 // balancerNeeds returns the permission of a Describe operation: Elastic Load Balancing does not limit those by
 // resource.
-func balancerNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func (s *elbService) needs(_ context.Context, x *exchange) ([]need, error) {
 	if !strings.HasPrefix(x.call.Operation, "Describe") {
 		return nil, unknownOperation(x)
 	}
 	return plainNeed("elasticloadbalancing:"+x.call.Operation, "*"), nil
 }
 
-func taggingNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func taggingNeeds(x *exchange) ([]need, error) {
 	if x.call.Operation != "GetResources" {
 		return nil, unknownOperation(x)
 	}
@@ -101,7 +101,7 @@ func taggingNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 }
 
 // ssmNeeds returns the permissions for reading parameters. The ARNs of AWS's parameters have no account.
-func ssmNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func ssmNeeds(x *exchange) ([]need, error) {
 	name, _ := x.json["Name"].(string)
 	switch x.call.Operation {
 	case "GetParameter":

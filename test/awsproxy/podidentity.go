@@ -37,7 +37,13 @@ type PodVerifier func(ctx context.Context, token string) (Pod, error)
 
 // podSessions issues the credentials of Pods.
 type podSessions struct {
-	proxy *Proxy
+	upstream *upstream
+	clusters *eksService
+	roles    *roleBook
+	sessions *stsService
+	keys     issuer
+	lag      *lag
+	now      func() time.Time
 
 	mu        sync.Mutex
 	life      time.Duration
@@ -60,18 +66,24 @@ type podCredentials struct {
 	Expiration      time.Time `json:"Expiration"`
 }
 
-func newPodSessions(p *Proxy) *podSessions {
-	return &podSessions{proxy: p, life: podSessionLife, retention: -1, kept: map[string]keptCredentials{}}
+func newPodSessions(
+	up *upstream, roles *roleBook, clusters *eksService, sessions *stsService, keys issuer, lag *lag,
+	now func() time.Time,
+) *podSessions {
+	return &podSessions{
+		upstream: up, clusters: clusters, roles: roles, sessions: sessions, keys: keys, lag: lag, now: now,
+		life: podSessionLife, retention: -1, kept: map[string]keptCredentials{},
+	}
 }
 
 // SetPodCredentials sets how long the credentials of Pods are valid, and how long the agent caches them for a token:
 // a changed association applies to new credentials only. By default they are valid for six hours, and cached for
 // three at the proxy's scale.
-func (p *Proxy) SetPodCredentials(life, kept time.Duration) {
-	p.pods.mu.Lock()
-	defer p.pods.mu.Unlock()
-	p.pods.life, p.pods.retention = life, kept
-	clear(p.pods.kept)
+func (s *podSessions) SetPodCredentials(life, kept time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life, s.retention = life, kept
+	clear(s.kept)
 }
 
 // PodIdentity returns the endpoint of the EKS Pod Identity Agent, GET /v1/credentials with the Pod's token in
@@ -79,10 +91,10 @@ func (p *Proxy) SetPodCredentials(life, kept time.Duration) {
 // session policy applies for as long as they are valid: AWS's post "Session policies for Amazon EKS Pod Identity"
 // says that a changed one applies "after waiting for the credential cache to expire", and that during its first ten
 // seconds Pods "continue to receive credentials with previous permissions".
-func (p *Proxy) PodIdentity(verify PodVerifier) http.Handler {
+func (s *podSessions) PodIdentity(verify PodVerifier) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/credentials", func(w http.ResponseWriter, r *http.Request) {
-		body, err := p.pods.credentials(r.Context(), r.Header.Get("Authorization"), verify)
+		body, err := s.credentials(r.Context(), r.Header.Get("Authorization"), verify)
 		if refused := (&podError{}); errors.As(err, &refused) {
 			http.Error(w, refused.Error(), refused.status)
 			return
@@ -130,7 +142,7 @@ func (s *podSessions) credentials(ctx context.Context, token string, verify PodV
 	s.mu.Lock()
 	kept, ok := s.kept[token]
 	s.mu.Unlock()
-	if ok && s.proxy.now().Before(kept.until) {
+	if ok && s.now().Before(kept.until) {
 		return kept.body, nil
 	}
 	pod, err := verify(ctx, token)
@@ -140,7 +152,7 @@ func (s *podSessions) credentials(ctx context.Context, token string, verify PodV
 	case err != nil:
 		return podCredentials{}, fmt.Errorf("verify the token: %w", err)
 	}
-	a, ok := s.proxy.clusters.of(pod.Cluster, pod.Namespace, pod.ServiceAccount)
+	a, ok := s.clusters.associationOf(pod.Cluster, pod.Namespace, pod.ServiceAccount)
 	if !ok {
 		return podCredentials{}, &podError{
 			http.StatusNotFound, "ResourceNotFoundException",
@@ -162,9 +174,9 @@ func (s *podSessions) keep(token string, body podCredentials) {
 	defer s.mu.Unlock()
 	retention := s.retention
 	if retention < 0 {
-		retention = s.proxy.lag.scaled(podRetention)
+		retention = s.lag.scaled(podRetention)
 	}
-	until := s.proxy.now().Add(retention)
+	until := s.now().Add(retention)
 	if body.Expiration.Before(until) {
 		until = body.Expiration
 	}

@@ -29,7 +29,7 @@ func (s *podSessions) open(ctx context.Context, pod Pod, a association) (podCred
 	}
 	wish := assumption{action: "sts:AssumeRole", who: []iampolicy.Principal{podService}, tags: tags, facts: facts{}}
 	wish.facts.with("aws:SourceArn", pod.Cluster.ARN()).with("aws:SourceAccount", pod.Cluster.Account)
-	role, err := s.proxy.roles.book.role(ctx, a.RoleARN)
+	role, err := s.roles.role(ctx, a.RoleARN)
 	if err != nil {
 		return podCredentials{}, err
 	}
@@ -61,7 +61,7 @@ type session struct {
 func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *storedRole, tags map[string]string) (
 	*storedRole, error,
 ) {
-	target, err := s.proxy.roles.book.role(ctx, a.TargetRoleARN)
+	target, err := s.roles.role(ctx, a.TargetRoleARN)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *
 	caller := newPrincipal(role.arn, pod.sessionARN(role.arn, pod.sessionName()), role, tags, nil)
 	x := &exchange{caller: caller, call: Call{
 		Service: "sts", Region: pod.Cluster.Region, Account: pod.Cluster.Account,
-		Time: s.proxy.now(),
+		Time: s.now(),
 	}}
 	wish := assumption{
 		action: "sts:AssumeRole", tags: tags,
@@ -79,7 +79,7 @@ func (s *podSessions) target(ctx context.Context, pod Pod, a association, role *
 	}
 	wish.facts.with("sts:ExternalId", a.ExternalID).with("aws:PrincipalArn", role.arn).with(
 		"aws:PrincipalAccount", pod.Cluster.Account)
-	ok, err := s.proxy.mayAssume(ctx, x, target, wish)
+	ok, err := s.sessions.mayAssume(ctx, x, target, wish)
 	if !ok || err != nil {
 		return nil, errors.Join(cannotAssume(), err)
 	}
@@ -93,7 +93,7 @@ func (s *podSessions) session(ctx context.Context, pod Pod, of session) (podCred
 		"Action": {"AssumeRole"}, "Version": {"2011-06-15"}, "RoleArn": {of.role.arn},
 		"RoleSessionName": {pod.sessionName()},
 	}
-	r, err := s.proxy.upstream.ask(ctx, question{
+	r, err := s.upstream.ask(ctx, question{
 		service: "sts", region: pod.Cluster.Region, account: id.account, method: http.MethodPost, path: "/",
 		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
 	})
@@ -108,10 +108,10 @@ func (s *podSessions) session(ctx context.Context, pod Pod, of session) (podCred
 		return podCredentials{}, fmt.Errorf("AssumeRole answered %d: %s", r.status, r.body)
 	}
 	s.mu.Lock()
-	expires := s.proxy.now().Add(min(s.life, of.life)).UTC()
+	expires := s.now().Add(min(s.life, of.life)).UTC()
 	s.mu.Unlock()
-	s.proxy.keys.assign(made[0].AccessKeyID, id.account)
-	s.proxy.keys.issued(made[0].AccessKeyID, expires,
+	s.keys.assign(made[0].AccessKeyID, id.account)
+	s.keys.issued(made[0].AccessKeyID, expires,
 		newPrincipal(of.role.arn, made[0].ARN, of.role, of.tags, of.policy))
 	return podCredentials{made[0].AccessKeyID, made[0].SecretAccessKey, made[0].SessionToken, id.account, expires}, nil
 }

@@ -157,7 +157,7 @@ func isPublic(p *iampolicy.ResourcePolicy) bool {
 // policyStatus returns whether the bucket's policy is public, as BlockPublicPolicy would judge it; nil if it has
 // none, which moto reports.
 func (s *s3Service) policyStatus(ctx context.Context, x *exchange) (*reply, error) {
-	policy, err := s.proxy.policyOf(ctx, x.globalARN("s3", "", x.bucket))
+	policy, err := s.policyOf(ctx, x.globalARN("s3", "", x.bucket))
 	if policy == nil || err != nil {
 		return nil, err
 	}

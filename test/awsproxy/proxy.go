@@ -44,24 +44,26 @@ type Proxy struct {
 	faults   *faults
 	keys     *keyring
 	upstream *upstream
-	strict   map[string]strict
 	s3Hosts  []string
 	now      func() time.Time
-	roles    *roles
+	judge    *permissionJudge
 	lag      *lag
 	regions  regions
 
-	// The strict services that have settings for tests.
-	dns          *route53Service
-	certificates *acmService
-	machines     *ec2Service
-	servers      *s3Servers
-	buckets      *s3Service
-	queues       *sqsService
-	databases    *rdsService
-	clusters     *eksService
-	iam          *iamService
-	pods         *podSessions
+	services map[string]behaviour
+
+	// The services with settings for tests, whose methods are the proxy's.
+	*acmService
+	*ec2Service
+	*eksService
+	*iamService
+	*podSessions
+	*post
+	*rdsService
+	*roles
+	*route53Service
+	*s3Service
+	*sqsService
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 is no limit.
@@ -92,29 +94,41 @@ func New(o Options) (*Proxy, error) {
 		upstream: up,
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
-		roles:    &roles{all: o.RolePolicies, own: map[string]iampolicy.Policies{}, asked: map[string]map[string]int{}},
+		lag:      newLag(o.Seed, o.TimeScale, o.Now),
 	}
-	p.lag = newLag(o.Seed, o.TimeScale, o.Now)
-	p.dns = newRoute53(up, p.keys.accounts, o.Now)
-	balancers := &elbService{upstream: up}
-	p.certificates = newACM(up, p.dns, balancers, o.Now)
-	p.machines = newEC2(up, p.lag, o.Now)
-	p.servers = &s3Servers{all: map[string]S3Server{}}
-	p.buckets = newS3(p)
-	p.queues = newSQS(up, p.lag, o.Now)
-	p.databases = newRDS(up, p.lag, o.Now)
-	p.roles.book = newRoleBook(up, p.lag)
-	p.iam = newIAM(p.roles.book)
-	p.clusters = newEKS(p.roles.book, o.Now)
-	p.pods = newPodSessions(p)
-	p.strict = map[string]strict{}
-	for name, s := range services {
-		if s.newStrict != nil {
-			p.strict[name] = s.newStrict(o, p)
-		}
-	}
+	p.start(o)
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil
+}
+
+// start creates the services, and connects those that depend on each other.
+func (p *Proxy) start(o Options) {
+	up, accounts := p.upstream, p.keys.accounts
+	book := newRoleBook(up, p.lag)
+	p.roles = newRoles(o.RolePolicies, book.policies)
+	p.judge = newPermissionJudge(p.roles, o.Now, p.policyOf)
+	p.post = newPost(up, o.Now, p.policyOf)
+
+	p.s3Service = newS3(up, p.lag, accounts, p.post, p.judge.decide, p.policyOf)
+	p.rdsService = newRDS(up, p.lag, o.Now)
+	p.judge.ownerOf, p.judge.uncounted = p.s3Service.bucketOwner, p.rdsService.UncountedTags
+	p.ec2Service = newEC2(up, p.lag, o.Now)
+	p.sqsService = newSQS(up, p.lag, o.Now)
+	p.route53Service = newRoute53(up, accounts, o.Now)
+	balancers := newELB(up)
+	p.acmService = newACM(up, p.route53Service, balancers, o.Now)
+	p.iamService = newIAM(book)
+	p.eksService = newEKS(book, p.lag, o.Now)
+	sessions := newSTS(book, p.keys, p.judge.decide, p.lag, o.Now)
+	p.podSessions = newPodSessions(up, book, p.eksService, sessions, p.keys, p.lag, o.Now)
+
+	p.services = map[string]behaviour{
+		"s3": p.s3Service, "s3control": s3Control{p.s3Service}, "sqs": p.sqsService,
+		"sns": newSNS(up, p.post, p.pageSize.Load), "rds": p.rdsService, "ec2": p.ec2Service,
+		"route53": p.route53Service, "acm": p.acmService, "elasticloadbalancing": balancers,
+		"sts": sessions, "iam": p.iamService, "eks": p.eksService, "kms": newKMS(up),
+		"tagging": unchanged(taggingNeeds), "ssm": unchanged(ssmNeeds),
+	}
 }
 
 // Operator returns the endpoint for the operator under test.
@@ -151,6 +165,9 @@ func (p *Proxy) OnCall(h Hook) {
 	p.hook = h
 }
 
+// Calm makes every change show at once, until end is called: for tests that count calls.
+func (p *Proxy) Calm() (end func()) { return p.lag.calmly() }
+
 // RevokeKey makes the access key unknown, whatever its origin, until MapKey.
 func (p *Proxy) RevokeKey(accessKey string) { p.keys.revoke(accessKey) }
 
@@ -161,7 +178,7 @@ func (p *Proxy) MapKey(accessKey, account string) { p.keys.assign(accessKey, acc
 // it down first.
 func (p *Proxy) Close() {
 	p.close()
-	p.upstream.client.CloseIdleConnections()
+	p.upstream.close()
 }
 
 func (p *Proxy) callHook(ctx context.Context, c Call, phase Phase) error {

@@ -11,6 +11,10 @@ import (
 	"time"
 )
 
+// databaseCreation is how long a new database instance is "creating": minutes in AWS; one is enough for callers to see
+// that state.
+const databaseCreation = time.Minute
+
 // rdsService makes changes wait for the maintenance window, which never comes, unless they apply immediately. It
 // refuses what moto accepts and RDS does not: less storage, another change of storage soon after the last, passwords
 // that no engine accepts, a deletion without a choice about the final snapshot, and changes of an instance that is
@@ -47,7 +51,7 @@ func newRDS(up *upstream, lag *lag, now func() time.Time) *rdsService {
 }
 
 func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	if r := onSale(x); r != nil {
+	if r := firstRefusal(refuseRDS(x), onSale(x)); r != nil {
 		return r, nil
 	}
 	id := instanceKey(x, x.form.Get("DBInstanceIdentifier"))

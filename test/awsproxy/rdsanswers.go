@@ -18,15 +18,15 @@ type rdsAnswers struct {
 // CountCopiedTags sets whether the tags that RDS copies to a final snapshot count as the request's, aws:RequestTag
 // and aws:TagKeys. The User Guide says since 2024 that copying requires rds:AddTagsToResource, but not whether they
 // count; they do unless it is called with false.
-func (p *Proxy) CountCopiedTags(count bool) { p.databases.answers.uncounted.Store(!count) }
+func (s *rdsService) CountCopiedTags(count bool) { s.answers.uncounted.Store(!count) }
 
 // SetDatabaseFilterLimit makes RDS refuse a DescribeDBInstances of the operator whose filter has more than n values;
 // 0 means no limit.
-func (p *Proxy) SetDatabaseFilterLimit(n int) { p.databases.answers.filterLimit.Store(int64(n)) }
+func (s *rdsService) SetDatabaseFilterLimit(n int) { s.answers.filterLimit.Store(int64(n)) }
 
 // HideDatabaseTags makes RDS leave out the tags when it describes instances and snapshots to the operator, until it
 // is called with false.
-func (p *Proxy) HideDatabaseTags(hide bool) { p.databases.answers.tagless.Store(hide) }
+func (s *rdsService) HideDatabaseTags(hide bool) { s.answers.tagless.Store(hide) }
 
 var tagListElement = regexp.MustCompile(`(?s)<TagList>.*?</TagList>|<TagList ?/>`)
 
@@ -52,3 +52,6 @@ func (a *rdsAnswers) longFilter(x *exchange) *reply {
 	return x.fail(http.StatusBadRequest, "InvalidParameterValue",
 		fmt.Sprintf("The filter db-instance-id has %d values, and can have at most %d.", values, limit))
 }
+
+// UncountedTags reports whether the tags that RDS copies do not count as the request's; see CountCopiedTags.
+func (s *rdsService) UncountedTags() bool { return s.answers.uncounted.Load() }

@@ -8,11 +8,6 @@ import (
 	"strings"
 )
 
-func number(form url.Values, name string) int {
-	n, _ := strconv.Atoi(form.Get(name))
-	return n
-}
-
 // databaseStorage refuses combinations of size, type, IOPS and throughput that "Amazon RDS DB instance storage" of
 // the User Guide rules out.
 func databaseStorage(x *exchange, form url.Values) *reply {
@@ -145,6 +140,19 @@ func databaseNames(x *exchange) *reply {
 			return x.fail(http.StatusBadRequest, "InvalidParameterValue", parameter+" "+name+
 				" cannot be used as it is a reserved word used by the engine")
 		}
+	}
+	return nil
+}
+
+// refuseRDS refuses values that RDS refuses regardless of existing resources, and moto accepts. The rows of
+// test/awslimits have the sources.
+func refuseRDS(x *exchange) *reply {
+	switch x.call.Operation {
+	case "CreateDBInstance":
+		return firstRefusal(oddTags(x, x.form, "Tags.Tag."), databaseStorage(x, x.form), databaseWindows(x, x.form),
+			databaseNames(x))
+	case "AddTagsToResource":
+		return oddTags(x, x.form, "Tags.Tag.")
 	}
 	return nil
 }

@@ -11,7 +11,8 @@ import (
 
 // rdsNeeds returns the permissions of a call to RDS: the one named like the operation, on the instance and on the
 // resources that it will use, and those of the calls that RDS makes on the caller's behalf.
-func rdsNeeds(ctx context.Context, up *upstream, x *exchange) ([]need, error) {
+func (s *rdsService) needs(ctx context.Context, x *exchange) ([]need, error) {
+	up := s.upstream
 	instance := rdsNeed(up, x, rdsARN(x, "db", x.form.Get("DBInstanceIdentifier")))
 	switch x.call.Operation {
 	case "DescribeDBInstances":

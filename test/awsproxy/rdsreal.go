@@ -20,10 +20,10 @@ type DatabaseInstance struct{ Engine, Database, Username, Password string }
 
 // LeadDatabases makes the endpoints of instances point to these servers, with the master user and password of the
 // calls to RDS; nil ends that.
-func (p *Proxy) LeadDatabases(to DatabaseServers) {
-	p.databases.mu.Lock()
-	defer p.databases.mu.Unlock()
-	p.databases.servers = to
+func (s *rdsService) LeadDatabases(to DatabaseServers) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.servers = to
 }
 
 // serve applies a call's changes to the real servers, and returns its reply.

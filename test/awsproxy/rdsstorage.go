@@ -16,10 +16,10 @@ var storageParameters = []string{"AllocatedStorage", "Iops", "StorageThroughput"
 
 // SetStorageCooldown sets how long RDS refuses another change of an instance's storage, also after earlier changes: 6
 // h unless set; 0 means not at all.
-func (p *Proxy) SetStorageCooldown(d time.Duration) {
-	p.databases.mu.Lock()
-	defer p.databases.mu.Unlock()
-	p.databases.cooldown = d
+func (s *rdsService) SetStorageCooldown(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cooldown = d
 }
 
 // cooling refuses a change of the storage during the cooldown.

@@ -19,7 +19,8 @@ type principal struct {
 
 // roles holds the policies of roles.
 type roles struct {
-	book *roleBook
+	// stored returns the policies that a role has in IAM.
+	stored func(ctx context.Context, arn string) (iampolicy.Policies, error)
 
 	mu  sync.Mutex
 	all iampolicy.Policies            // for roles without their own
@@ -28,11 +29,17 @@ type roles struct {
 	asked map[string]map[string]int // number of requests, by role and action
 }
 
+// newRoles returns the policies of roles: all are those of roles without their own, and stored returns the policies that
+// a role has in IAM.
+func newRoles(all iampolicy.Policies, stored func(context.Context, string) (iampolicy.Policies, error)) *roles {
+	return &roles{all: all, stored: stored, own: map[string]iampolicy.Policies{}, asked: map[string]map[string]int{}}
+}
+
 // AskedActions returns how often sessions of a role have needed each action so far, whether or not it was allowed.
-func (p *Proxy) AskedActions(role string) map[string]int {
-	p.roles.mu.Lock()
-	defer p.roles.mu.Unlock()
-	return maps.Clone(p.roles.asked[role])
+func (r *roles) AskedActions(role string) map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.asked[role])
 }
 
 // ask records that a role's policies are evaluated for an action.
@@ -47,17 +54,17 @@ func (r *roles) ask(role, action string) {
 
 // AttachPolicies gives a role, by its ARN, its own policies instead of Options.RolePolicies, until detach is called.
 // They apply to open sessions at once.
-func (p *Proxy) AttachPolicies(role string, policies iampolicy.Policies) (detach func()) {
-	p.roles.mu.Lock()
-	defer p.roles.mu.Unlock()
-	before, had := p.roles.own[role]
-	p.roles.own[role] = policies
+func (r *roles) AttachPolicies(role string, policies iampolicy.Policies) (detach func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before, had := r.own[role]
+	r.own[role] = policies
 	return func() {
-		p.roles.mu.Lock()
-		defer p.roles.mu.Unlock()
-		delete(p.roles.own, role)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.own, role)
 		if had {
-			p.roles.own[role] = before
+			r.own[role] = before
 		}
 	}
 }
@@ -72,7 +79,7 @@ func (r *roles) of(ctx context.Context, caller *principal) (iampolicy.Policies, 
 	case own:
 	case caller.stored:
 		var err error
-		if policies, err = r.book.policies(ctx, caller.role); err != nil {
+		if policies, err = r.stored(ctx, caller.role); err != nil {
 			return policies, err
 		}
 	default:

@@ -49,19 +49,24 @@ func newRoute53(up *upstream, accounts func() []string, now func() time.Time) *r
 	}
 }
 
+// onRecordsChanged makes the service call changed with the names that a batch has changed.
+func (s *route53Service) onRecordsChanged(changed func(ctx context.Context, names []string)) {
+	s.changed = changed
+}
+
 // SetDNSDelay sets how long Route 53's changes are PENDING, earlier changes included: 300 ms unless set.
-func (p *Proxy) SetDNSDelay(d time.Duration) {
-	p.dns.mu.Lock()
-	defer p.dns.mu.Unlock()
-	p.dns.delay = d
+func (s *route53Service) SetDNSDelay(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delay = d
 }
 
 // SetRoute53Rate sets how many requests a second Route 53 accepts from the operator in an account: 5 unless set, 0
 // for no limit.
-func (p *Proxy) SetRoute53Rate(n int) {
-	p.dns.mu.Lock()
-	defer p.dns.mu.Unlock()
-	p.dns.rate = n
+func (s *route53Service) SetRoute53Rate(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rate = n
 }
 
 func (s *route53Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {

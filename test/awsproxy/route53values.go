@@ -143,23 +143,12 @@ func badText(value string) string {
 	return ""
 }
 
-var balancerName = regexp.MustCompile(
-	`\.([a-z0-9-]+)\.elb\.amazonaws\.com(?:\.cn)?\.$|\.elb\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.$`)
-
 // badAlias refuses an alias to a load balancer in a hosted zone that is not that of load balancers in its region.
 func badAlias(set recordSet) []string {
 	if set.AliasTarget == nil {
 		return nil
 	}
-	m := balancerName.FindStringSubmatch(set.AliasTarget.DNSName)
-	if m == nil {
-		return nil
-	}
-	zones, known := applicationZones, applicationZones[m[1]] != ""
-	if m[2] != "" {
-		zones, known = networkZones, networkZones[m[2]] != ""
-	}
-	if !known || zones[m[1]+m[2]] == set.AliasTarget.HostedZoneID {
+	if zone := balancerZone(set.AliasTarget.DNSName); zone == "" || zone == set.AliasTarget.HostedZoneID {
 		return nil
 	}
 	return []string{fmt.Sprintf("Tried to create an alias that targets %s, type %s in zone %s, but the alias target "+

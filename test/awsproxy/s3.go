@@ -10,12 +10,14 @@ import (
 // s3Service makes moto's S3 restrict buckets to their owners and regions, gives new ones AWS's secure defaults, and
 // completes CreateBucket and ListBuckets.
 type s3Service struct {
-	proxy    *Proxy
 	upstream *upstream
+	post     deliveries
 	servers  *s3Servers
 	lag      *lag
 	accounts func() []string // that are known
-	locks    locks           // by bucket: creation and deletion exclude all other calls
+	decide   decider         // about permissions that S3 checks while it serves a call
+	policyOf policyFinder
+	locks    locks // by bucket: creation and deletion exclude all other calls
 
 	mu      sync.Mutex
 	buckets map[string]bucketFacts // those seen so far, by name
@@ -25,17 +27,33 @@ type s3Service struct {
 // bucketFacts never change while a bucket exists.
 type bucketFacts struct{ owner, region string }
 
-func newS3(p *Proxy) *s3Service {
+func newS3(up *upstream, lag *lag, accounts func() []string, post deliveries, decide decider, policyOf policyFinder) *s3Service {
 	return &s3Service{
-		proxy: p, upstream: p.upstream, servers: p.servers, lag: p.lag, accounts: p.keys.accounts,
+		upstream: up, servers: &s3Servers{all: map[string]S3Server{}}, lag: lag, accounts: accounts, post: post,
+		decide: decide, policyOf: policyOf,
 		buckets: map[string]bucketFacts{}, byTags: map[string]bool{},
 	}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	if x.call.Operation == "ListBuckets" {
-		return s.list(ctx, x, next)
+	if refused := refuseS3(x); refused != nil {
+		return refused, nil
 	}
+	switch x.call.Operation {
+	case "ListBuckets":
+		return s.list(ctx, x, next)
+	case "DeleteObjects":
+		all := next
+		next = func(ctx context.Context) (*reply, error) { return s.deleteAllowed(ctx, x, all) }
+	case "GetObject", "HeadObject":
+		object := next
+		next = func(ctx context.Context) (*reply, error) { return s.hideMissing(ctx, x, object) }
+	}
+	return s.serve(ctx, x, next)
+}
+
+// serve passes on a call about a bucket.
+func (s *s3Service) serve(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	exclusive := x.call.Operation == "CreateBucket" || x.call.Operation == "DeleteBucket"
 	unlock := s.locks.lock(x.bucket, exclusive)
 	if x.call.Operation == "CreateBucket" {
@@ -143,7 +161,7 @@ func (s *s3Service) facts(ctx context.Context, x *exchange) (bucketFacts, error)
 	if err != nil || region == "" {
 		return bucketFacts{}, err
 	}
-	owner, err := s.owner(ctx, x, x.bucket)
+	owner, err := s.bucketOwner(ctx, x, x.bucket)
 	return bucketFacts{owner: owner, region: region}, err
 }
 
@@ -184,4 +202,38 @@ func (s *s3Service) ask(ctx context.Context, x *exchange, method, path, query, b
 		service: "s3", region: x.call.Region, account: x.call.Account,
 		method: method, path: path, query: query, body: body,
 	})
+}
+
+// bucketOwner returns the account that has the bucket; "" if there is none.
+func (s *s3Service) bucketOwner(ctx context.Context, x *exchange, bucket string) (string, error) {
+	s.mu.Lock()
+	known, ok := s.buckets[bucket]
+	s.mu.Unlock()
+	if ok {
+		return known.owner, nil
+	}
+	region, err := s.regionOf(ctx, x.call.Account, bucket)
+	if err != nil || region == "" {
+		return "", err
+	}
+	for _, account := range append([]string{x.call.Account}, s.accounts()...) {
+		r, err := s.upstream.ask(ctx, question{
+			service: "s3", region: region, account: account, method: http.MethodGet,
+			path: "/",
+		})
+		if err != nil {
+			return "", err
+		}
+		list, err := parseBuckets(r)
+		if err != nil {
+			return "", err
+		}
+		for _, b := range list.Buckets {
+			if b.Name == bucket {
+				s.remember(bucket, bucketFacts{owner: account, region: region})
+				return account, nil
+			}
+		}
+	}
+	return foreign, nil
 }

@@ -49,9 +49,12 @@ func (s *s3Service) abac(ctx context.Context, x *exchange) (*reply, error) {
 	return nil, nil
 }
 
-// control serves S3 Control's calls on the tags of buckets, whether or not attribute-based access control is on: moto
+// s3Control serves the calls of S3 Control.
+type s3Control struct{ *s3Service }
+
+// around serves the calls on the tags of buckets, whether or not attribute-based access control is on: moto
 // serves them for buckets of any owner and region, and for missing ones.
-func (s *s3Service) control(ctx context.Context, x *exchange, next forward) (*reply, error) {
+func (s s3Control) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.bucket == "" {
 		return next(ctx)
 	}

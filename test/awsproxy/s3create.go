@@ -8,7 +8,12 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 )
+
+// bucketLag is the longest time that S3 may show the former state, two minutes: "Amazon S3 data consistency model" says
+// that bucket configurations are eventually consistent, without a time; SDKs wait for two minutes for a new bucket.
+const bucketLag = 2 * time.Minute
 
 // createBucketConfiguration is the part of CreateBucket's body that matters here.
 type createBucketConfiguration struct {

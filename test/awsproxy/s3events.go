@@ -16,7 +16,7 @@ var eventful = map[string]bool{
 
 // bucketSender returns S3 as the sender for the call's bucket.
 func (x *exchange) bucketSender(owner string) sender {
-	return sender{"s3.amazonaws.com", x.globalARN("s3", "", x.bucket), owner}
+	return sender{service: "s3.amazonaws.com", arn: x.globalARN("s3", "", x.bucket), account: owner}
 }
 
 // notify allows the deliveries to the destinations that the bucket notifies of the call, where their policies still
@@ -54,11 +54,11 @@ func (s *s3Service) notify(ctx context.Context, x *exchange) error {
 // openWay allows the deliveries from a bucket to a queue, or to a topic and from it to its queues.
 func (s *s3Service) openWay(ctx context.Context, x *exchange, from sender, to string) error {
 	before := len(x.deliver)
-	if err := s.proxy.open(ctx, x, from, to); err != nil {
+	if err := s.post.allowDelivery(ctx, x, from, to); err != nil {
 		return err
 	}
 	if len(x.deliver) == before || !strings.Contains(to, ":sns:") {
 		return nil
 	}
-	return s.proxy.openToQueues(ctx, x, to)
+	return s.post.allowFromTopic(ctx, x, to)
 }

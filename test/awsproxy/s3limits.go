@@ -83,3 +83,17 @@ func origins(x *exchange) *reply {
 	}
 	return nil
 }
+
+// refuseS3 refuses values that S3 refuses regardless of existing resources, and moto accepts. The rows of
+// test/awslimits have the sources.
+func refuseS3(x *exchange) *reply {
+	switch x.call.Operation {
+	case "PutBucketTagging":
+		return bucketTags(x)
+	case "PutBucketLifecycleConfiguration":
+		return transitions(x)
+	case "PutBucketCors":
+		return origins(x)
+	}
+	return nil
+}

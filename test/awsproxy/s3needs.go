@@ -45,7 +45,7 @@ var sameS3Actions = map[string]bool{
 	"GetBucketAbac": true, "PutBucketAbac": true, "GetBucketRequestPayment": true, "GetBucketWebsite": true,
 }
 
-func s3Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func (s *s3Service) needs(_ context.Context, x *exchange) ([]need, error) {
 	bucket := x.globalARN("s3", "", x.bucket)
 	_, key, _ := strings.Cut(strings.TrimPrefix(x.path, "/"), "/")
 	object := bucket + "/" + key
@@ -103,7 +103,7 @@ func createBucketNeeds(x *exchange, bucket string) []need {
 }
 
 // s3ControlNeeds returns the permission of the calls on the tags of a bucket, named like the operation.
-func s3ControlNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+func (s3Control) needs(_ context.Context, x *exchange) ([]need, error) {
 	switch x.call.Operation {
 	case "TagResource", "UntagResource", "ListTagsForResource":
 		n := need{action: "s3:" + x.call.Operation, resource: x.globalARN("s3", "", x.call.Resource), facts: facts{}}
@@ -148,7 +148,7 @@ type refusedObject struct {
 
 // deleteAllowed serves DeleteObjects, which S3 answers for each object: those that the caller has no permission to
 // delete are errors within the response.
-func (p *Proxy) deleteAllowed(ctx context.Context, x *exchange, next forward) (*reply, error) {
+func (s *s3Service) deleteAllowed(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	var asked deleteObjects
 	if xml.Unmarshal(x.body, &asked) != nil {
 		return next(ctx)
@@ -157,7 +157,7 @@ func (p *Proxy) deleteAllowed(ctx context.Context, x *exchange, next forward) (*
 	allowed := deleteObjects{Quiet: asked.Quiet}
 	for _, o := range asked.Objects {
 		n := need{action: deletion(o.VersionID), resource: x.globalARN("s3", "", x.bucket+"/"+o.Key)}
-		d, _, err := p.decide(ctx, x, &n)
+		d, _, err := s.decide(ctx, x, &n)
 		if err != nil {
 			return nil, err
 		}

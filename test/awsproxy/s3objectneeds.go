@@ -78,7 +78,7 @@ func listingFacts(x *exchange) facts {
 
 // hideMissing hides from a caller without permission to list a bucket that an object does not exist, as the
 // references of GetObject and HeadObject say.
-func (p *Proxy) hideMissing(ctx context.Context, x *exchange, next forward) (*reply, error) {
+func (s *s3Service) hideMissing(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || x.caller == nil || r.status != http.StatusNotFound {
 		return r, err
@@ -87,7 +87,7 @@ func (p *Proxy) hideMissing(ctx context.Context, x *exchange, next forward) (*re
 		return r, nil
 	}
 	n := need{action: "s3:ListBucket", resource: x.globalARN("s3", "", x.bucket)}
-	d, _, err := p.decide(ctx, x, &n)
+	d, _, err := s.decide(ctx, x, &n)
 	if err != nil || d.Allowed {
 		return r, err
 	}

@@ -24,9 +24,9 @@ type S3Server struct {
 
 // ServeBucket makes the server of the bucket, which need not exist yet, differ
 // from AWS until end is called.
-func (p *Proxy) ServeBucket(bucket string, as S3Server) (end func()) {
-	p.servers.set(bucket, &as)
-	return func() { p.servers.set(bucket, nil) }
+func (s *s3Service) ServeBucket(bucket string, as S3Server) (end func()) {
+	s.servers.set(bucket, &as)
+	return func() { s.servers.set(bucket, nil) }
 }
 
 // s3Servers are the servers that differ, by bucket.

@@ -15,47 +15,36 @@ type service struct {
 	// the caller choose it.
 	lists []string
 	size  string
-	// newStrict returns the handler for what AWS does and the simulator does not; nil if there is no difference.
-	newStrict func(o Options, p *Proxy) strict
 }
 
 // services holds the services by signing name.
 var services = map[string]service{
 	"s3": {
 		items: []string{"Buckets"}, lists: []string{"ListBuckets"}, size: "max-buckets",
-		newStrict: func(_ Options, p *Proxy) strict { return p.buckets.around },
 	},
-	"s3control": {newStrict: func(_ Options, p *Proxy) strict { return p.buckets.control }},
+	"s3control": {},
 	"sns": {
 		about: []string{"TopicArn", "ResourceArn", "SubscriptionArn", "Name"}, short: topicOf, items: []string{"Topics"},
-		newStrict: func(_ Options, p *Proxy) strict {
-			return (&snsService{proxy: p, upstream: p.upstream, pageSize: p.pageSize.Load}).around
-		},
 	},
 	"sqs": {
 		about: []string{"QueueUrl", "QueueName", "QueueNamePrefix"}, short: after("/"),
 		items: []string{"QueueUrls"}, lists: []string{"ListQueues"}, size: "MaxResults",
-		newStrict: func(_ Options, p *Proxy) strict { return p.queues.around },
 	},
 	"rds": {
 		about: []string{"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
 		short: after(":"), items: []string{"DBInstances", "DBSnapshots"}, lists: []string{"DescribeDBInstances"},
-		size:      "MaxRecords",
-		newStrict: func(_ Options, p *Proxy) strict { return p.databases.around },
+		size: "MaxRecords",
 	},
 	"ec2": {
 		about: []string{"InstanceId", "ResourceId", "GroupId", "VolumeId", "SubnetId", "VpcId"},
 		items: []string{"reservationSet", "tagSet"}, lists: []string{"DescribeInstances"}, size: "MaxResults",
-		newStrict: func(_ Options, p *Proxy) strict { return p.machines.around },
 	},
 	"route53": {
-		items:     []string{"HostedZones", "ResourceRecordSets"},
-		newStrict: func(_ Options, p *Proxy) strict { return p.dns.around },
+		items: []string{"HostedZones", "ResourceRecordSets"},
 	},
 	"acm": {
 		about: []string{"CertificateArn", "DomainName"},
 		items: []string{"CertificateSummaryList"}, lists: []string{"ListCertificates"}, size: "MaxItems",
-		newStrict: func(_ Options, p *Proxy) strict { return p.certificates.around },
 	},
 	"elasticloadbalancing": {
 		about: []string{
@@ -63,24 +52,19 @@ var services = map[string]service{
 			"LoadBalancerArn", "LoadBalancerArns",
 			"ResourceArns", "Name", "Names",
 		},
-		items:     []string{"LoadBalancers", "TargetGroups", "Listeners", "Rules", "Certificates"},
-		newStrict: func(_ Options, p *Proxy) strict { return p.certificates.balancer.around },
+		items: []string{"LoadBalancers", "TargetGroups", "Listeners", "Rules", "Certificates"},
 	},
 	"sts": {
-		about:     []string{"RoleArn"},
-		newStrict: func(_ Options, p *Proxy) strict { return stsService{proxy: p}.around },
+		about: []string{"RoleArn"},
 	},
 	"iam": {
-		about:     []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"},
-		newStrict: func(_ Options, p *Proxy) strict { return p.iam.around },
+		about: []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"},
 	},
 	"eks": {
 		items: []string{"associations"}, lists: []string{"ListPodIdentityAssociations"}, size: "maxResults",
-		newStrict: func(_ Options, p *Proxy) strict { return p.clusters.around },
 	},
 	"kms": {
 		about: []string{"KeyId", "AliasName"}, short: after("/"), items: []string{"Keys", "Aliases"},
-		newStrict: func(Options, *Proxy) strict { return kmsService{}.around },
 	},
 	"ssm":            {about: []string{"Name", "Names"}, items: []string{"Parameters"}},
 	"secretsmanager": {about: []string{"SecretId", "Name"}, items: []string{"SecretList"}},

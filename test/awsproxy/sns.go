@@ -17,13 +17,20 @@ import (
 // pages of the operator's listings, whose size SNS does not let the caller choose. Moto itself refuses a FIFO queue
 // for a standard topic, and makes deletions idempotent.
 type snsService struct {
-	proxy    *Proxy
 	upstream *upstream
-	locks    locks // by topic
-	pageSize func() int64
+	post     deliveries
+	locks    locks        // by topic
+	pageSize func() int64 // of the operator's listings; 0 is no limit
+}
+
+func newSNS(up *upstream, post deliveries, pageSize func() int64) *snsService {
+	return &snsService{upstream: up, post: post, pageSize: pageSize}
 }
 
 func (s *snsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	if refused := refuseSNS(x); refused != nil {
+		return refused, nil
+	}
 	defer s.locks.lock(x.account()+"/"+x.call.Region+"/"+x.call.Resource, true)()
 	var refusal *reply
 	var err error
@@ -37,7 +44,7 @@ func (s *snsService) around(ctx context.Context, x *exchange, next forward) (*re
 	case "Subscribe":
 		refusal, err = s.subscribe(ctx, x)
 	case "Publish", "PublishBatch":
-		err = s.proxy.openToQueues(ctx, x, cmp.Or(x.form.Get("TopicArn"), x.form.Get("TargetArn")))
+		err = s.post.allowFromTopic(ctx, x, cmp.Or(x.form.Get("TopicArn"), x.form.Get("TargetArn")))
 	case "ListTopics":
 		return s.page(ctx, x, next)
 	}
@@ -140,7 +147,7 @@ func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error)
 				"support nested filter policy"), nil
 	}
 	if x.form.Get("Protocol") == "sqs" { // a queue of another account has to confirm
-		if err := s.proxy.open(ctx, x, topicSender(x.form.Get("TopicArn")), x.form.Get("Endpoint")); err != nil {
+		if err := s.post.allowDelivery(ctx, x, topicSender(x.form.Get("TopicArn")), x.form.Get("Endpoint")); err != nil {
 			return nil, err
 		}
 	}

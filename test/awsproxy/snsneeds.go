@@ -11,7 +11,7 @@ import (
 
 // snsNeeds returns the permissions of a call to SNS: the one named like the operation, and to tag, if a topic is
 // created with tags.
-func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
+func (s *snsService) needs(_ context.Context, x *exchange) ([]need, error) {
 	topic := cmp.Or(x.form.Get("TopicArn"), x.form.Get("ResourceArn"), x.form.Get("TargetArn"))
 	n := need{action: "sns:" + x.call.Operation, resource: topic, facts: facts{}}
 	switch x.call.Operation {
@@ -36,7 +36,7 @@ func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 		return nil, unknownOperation(x)
 	}
 	n.tags = func(ctx context.Context) (map[string]string, bool, error) {
-		return formTagsOf(ctx, up, x, "sns", url.Values{
+		return formTagsOf(ctx, s.upstream, x, "sns", url.Values{
 			"Action": {"ListTagsForResource"}, "Version": {"2010-03-31"},
 			"ResourceArn": {n.resource},
 		})

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// queueNameWait is how long the name of a deleted queue is unavailable, by the reference of CreateQueue.
+const queueNameWait = time.Minute
+
 // sqsService keeps the tags of a queue when it is created again, which moto replaces; its RedriveAllowPolicy, which
 // moto does not store or enforce; the name of a deleted queue for a while; and SQS's error for a missing dead-letter
 // queue. Moto itself refuses a creation with other attributes.
@@ -31,6 +34,9 @@ func newSQS(up *upstream, lag *lag, now func() time.Time) *sqsService {
 }
 
 func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	if refused := refuseSQS(x); refused != nil {
+		return refused, nil
+	}
 	if x.call.Operation == "CreateQueue" || x.call.Operation == "SetQueueAttributes" {
 		arn := x.resourceARN("sqs", x.call.Resource)
 		if refusal := cmp.Or(refuseQueuePolicy(x, arn), s.keptOut(x, arn)); refusal != nil {

@@ -14,11 +14,11 @@ const retention = "MessageRetentionPeriod"
 // DelayQueueAttributes makes GetQueueAttributes return the former values to the operator, for most after a
 // SetQueueAttributes, and for longest for the MessageRetentionPeriod: AWS's reference of SetQueueAttributes says up
 // to 60 seconds, and up to 15 minutes. Zeros end it.
-func (p *Proxy) DelayQueueAttributes(most, longest time.Duration) {
-	p.queues.mu.Lock()
-	defer p.queues.mu.Unlock()
-	p.queues.delays = [2]time.Duration{most, longest}
-	p.queues.delayed = map[string]map[string]delayedAttribute{}
+func (s *sqsService) DelayQueueAttributes(most, longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delays = [2]time.Duration{most, longest}
+	s.delayed = map[string]map[string]delayedAttribute{}
 }
 
 // delayedAttribute is the former value of an attribute, and until when it is shown.

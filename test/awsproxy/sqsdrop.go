@@ -7,10 +7,10 @@ import (
 
 // DropQueueAttributes makes SetQueueAttributes accept these attributes and ignore them, until it is called again. AWS
 // shows a change up to a minute late; queues of other makers, such as ElasticMQ, never show some.
-func (p *Proxy) DropQueueAttributes(names ...string) {
-	p.queues.mu.Lock()
-	defer p.queues.mu.Unlock()
-	p.queues.dropped = slices.Clone(names)
+func (s *sqsService) DropQueueAttributes(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropped = slices.Clone(names)
 }
 
 // drop removes the ignored attributes from a SetQueueAttributes.

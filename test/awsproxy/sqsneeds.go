@@ -12,7 +12,7 @@ import (
 
 // sqsNeeds returns the permissions of a call to SQS: the one named like the operation, and to tag, if a queue is
 // created with tags.
-func sqsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
+func (s *sqsService) needs(_ context.Context, x *exchange) ([]need, error) {
 	if x.call.Operation == "ListQueues" {
 		return plainNeed("sqs:ListQueues", x.arn("sqs", "*")), nil
 	}
@@ -22,7 +22,7 @@ func sqsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 		resource = strings.Join([]string{"arn", partition(x.call.Region), "sqs", x.call.Region, account, name}, ":")
 	}
 	n := need{action: "sqs:" + x.call.Operation, resource: resource, facts: facts{}}
-	n.tags = func(ctx context.Context) (map[string]string, bool, error) { return queueTags(ctx, up, x, name) }
+	n.tags = func(ctx context.Context) (map[string]string, bool, error) { return queueTags(ctx, s.upstream, x, name) }
 	switch x.call.Operation {
 	case "GetQueueUrl", "GetQueueAttributes", "SetQueueAttributes", "ListQueueTags", "DeleteQueue", "SendMessage",
 		"ReceiveMessage", "DeleteMessage",

@@ -15,22 +15,43 @@ import (
 
 // stsService records when the keys from AssumeRole expire, and the role, tags and policy of their session, which moto
 // does not store. It evaluates the trust policies of the roles that exist in IAM.
-type stsService struct{ proxy *Proxy }
+type stsService struct {
+	roles  *roleBook
+	keys   issuer
+	lag    *lag
+	now    func() time.Time
+	decide decider // about the caller
+}
+
+// issuer records the keys of sessions.
+type issuer interface {
+	// assign assigns a key to an account.
+	assign(key, account string)
+	// issued records when a key ends, and the session of a role that it belongs to, if any.
+	issued(key string, expires time.Time, caller *principal)
+}
+
+func newSTS(roles *roleBook, keys issuer, decide decider, lag *lag, now func() time.Time) *stsService {
+	return &stsService{roles: roles, keys: keys, lag: lag, now: now, decide: decide}
+}
+
+// needs returns no permissions: the trust policies of roles decide.
+func (s *stsService) needs(context.Context, *exchange) ([]need, error) { return nil, nil }
 
 // sessionLife is the minimum duration of a session, by the reference of AssumeRole.
 const sessionLife = 15 * time.Minute
 
 // ends returns when a session really ends. Half of all sessions end before the reported time, as all do after a
 // platform admin has revoked them.
-func (s stsService) ends(told time.Time) time.Time {
-	early := s.proxy.lag.ends(sessionLife)
+func (s *stsService) ends(told time.Time) time.Time {
+	early := s.lag.ends(sessionLife)
 	if early.IsZero() || told.Before(early) {
 		return told
 	}
 	return early
 }
 
-func (s stsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+func (s *stsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.form.Has("PolicyArns.member.1.arn") {
 		return x.fail(http.StatusNotImplemented, "NotImplemented", "the proxy knows no session policies by ARN: send "+
 			"the document"), nil
@@ -59,11 +80,11 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 
 // admit returns the role that the call assumes, if IAM has it, or the refusal of its trust policy. Other roles are
 // those of tests, which any caller can assume.
-func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply, error) {
+func (s *stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply, error) {
 	if x.call.Operation != "AssumeRole" && x.call.Operation != "AssumeRoleWithWebIdentity" {
 		return nil, nil, nil
 	}
-	role, err := s.proxy.roles.book.role(ctx, x.form.Get("RoleArn"))
+	role, err := s.roles.role(ctx, x.form.Get("RoleArn"))
 	if role == nil || err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +104,7 @@ func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply
 	if x.caller != nil {
 		a.facts.with("aws:PrincipalArn", x.caller.role)
 	}
-	ok, err := s.proxy.mayAssume(ctx, x, role, a)
+	ok, err := s.mayAssume(ctx, x, role, a)
 	if ok || err != nil {
 		return role, nil, err
 	}
@@ -92,7 +113,7 @@ func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply
 }
 
 // note records the sessions in a response.
-func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iampolicy.Policy) error {
+func (s *stsService) note(x *exchange, body []byte, role *storedRole, policy *iampolicy.Policy) error {
 	sessions, err := readSessions(body)
 	if err != nil {
 		return err
@@ -102,7 +123,7 @@ func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iam
 		if strings.HasPrefix(x.call.Operation, "AssumeRole") {
 			caller = newPrincipal(x.form.Get("RoleArn"), made.ARN, role, sessionTags(x.form), policy)
 		}
-		s.proxy.keys.issued(made.AccessKeyID, s.ends(made.Expiration), caller)
+		s.keys.issued(made.AccessKeyID, s.ends(made.Expiration), caller)
 	}
 	return nil
 }
@@ -152,4 +173,30 @@ func readSessions(body []byte) ([]madeSession, error) {
 		}
 	}
 	return all, nil
+}
+
+// mayAssume reports whether a caller can assume a role: the trust policy must allow it, and if that names only the
+// caller's account or the role is in another account, the caller's own policies, too.
+func (s *stsService) mayAssume(ctx context.Context, x *exchange, role *storedRole, a assumption) (bool, error) {
+	by, ok, err := role.trusted(a)
+	if !ok || err != nil || x.caller == nil {
+		return ok, err
+	}
+	id, _ := readRoleARN(role.arn)
+	if direct := strings.Contains(by.Name, "role/"); direct && id.account == x.call.Account {
+		return true, nil
+	}
+	for _, action := range []string{a.action, "sts:TagSession"} {
+		if action == "sts:TagSession" && len(a.tags) == 0 {
+			continue
+		}
+		n := need{action: action, resource: role.arn, facts: facts{}}
+		maps.Copy(n.facts, a.facts)
+		n.facts.tagged(a.tags)
+		d, _, err := s.decide(ctx, x, &n)
+		if err != nil || !d.Allowed {
+			return false, err
+		}
+	}
+	return true, nil
 }

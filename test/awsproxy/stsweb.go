@@ -67,13 +67,13 @@ func readClaims(token string) (claims webClaims, ok bool) {
 }
 
 // webIdentity refuses a token that the account has no provider for, or that the role does not trust.
-func (s stsService) webIdentity(ctx context.Context, x *exchange, role *storedRole) (*reply, error) {
+func (s *stsService) webIdentity(ctx context.Context, x *exchange, role *storedRole) (*reply, error) {
 	claims, ok := readClaims(x.form.Get("WebIdentityToken"))
 	if !ok {
 		return x.fail(http.StatusBadRequest, "InvalidIdentityToken", "The ID Token provided is not a valid JWT. (You "+
 			"may see this error if you sent an Access Token)"), nil
 	}
-	if at, err := claims.Expires.Int64(); err == nil && !s.proxy.now().Before(time.Unix(at, 0)) {
+	if at, err := claims.Expires.Int64(); err == nil && !s.now().Before(time.Unix(at, 0)) {
 		return x.fail(http.StatusBadRequest, "ExpiredTokenException", "Token expired: current date/time must be "+
 			"before the expiration date/time"), nil
 	}
@@ -83,7 +83,7 @@ func (s stsService) webIdentity(ctx context.Context, x *exchange, role *storedRo
 	var answer struct {
 		Clients []string `xml:"GetOpenIDConnectProviderResult>ClientIDList>member"`
 	}
-	found, err := s.proxy.roles.book.ask(ctx, id, &answer, "GetOpenIDConnectProvider", "OpenIDConnectProviderArn", arn)
+	found, err := s.roles.ask(ctx, id, &answer, "GetOpenIDConnectProvider", "OpenIDConnectProviderArn", arn)
 	switch {
 	case err != nil:
 		return nil, err

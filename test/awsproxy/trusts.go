@@ -1,11 +1,9 @@
 package awsproxy
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
@@ -66,30 +64,4 @@ func identities(caller *principal, partition, account string) []iampolicy.Princi
 		all = append(all, iampolicy.Principal{Kind: "AWS", Name: caller.arn}, iampolicy.Principal{Kind: "AWS", Name: caller.role})
 	}
 	return append(all, iampolicy.Principal{Kind: "AWS", Name: "arn:" + partition + ":iam::" + account + ":root"})
-}
-
-// mayAssume reports whether a caller can assume a role: the trust policy must allow it, and if that names only the
-// caller's account or the role is in another account, the caller's own policies, too.
-func (p *Proxy) mayAssume(ctx context.Context, x *exchange, role *storedRole, a assumption) (bool, error) {
-	by, ok, err := role.trusted(a)
-	if !ok || err != nil || x.caller == nil {
-		return ok, err
-	}
-	id, _ := readRoleARN(role.arn)
-	if direct := strings.Contains(by.Name, "role/"); direct && id.account == x.call.Account {
-		return true, nil
-	}
-	for _, action := range []string{a.action, "sts:TagSession"} {
-		if action == "sts:TagSession" && len(a.tags) == 0 {
-			continue
-		}
-		n := need{action: action, resource: role.arn, facts: facts{}}
-		maps.Copy(n.facts, a.facts)
-		n.facts.tagged(a.tags)
-		d, _, err := p.decide(ctx, x, &n)
-		if err != nil || !d.Allowed {
-			return false, err
-		}
-	}
-	return true, nil
 }

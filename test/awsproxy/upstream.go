@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -50,9 +49,8 @@ func (r *reply) discard() {
 }
 
 type upstream struct {
-	base     *url.URL
-	client   *http.Client
-	obedient atomic.Bool // it drops the messages that the proxy refuses
+	base   *url.URL
+	client *http.Client
 }
 
 func newUpstream(base *url.URL) *upstream {
@@ -65,6 +63,9 @@ func newUpstream(base *url.URL) *upstream {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// close closes idle connections.
+func (u *upstream) close() { u.client.CloseIdleConnections() }
 
 // send passes a client's request on. Unless the operation streams, the call is completed even if the client
 // disconnects, and the response is read into memory.
