@@ -16,7 +16,7 @@ const PlainHTTPHeader = "X-Portico-Plain-Http"
 
 // transport returns the values of condition keys about the connection. It returns none for the calls of the Pod
 // Identity Agent, which did not come in over one.
-func (x *exchange) transport() facts {
+func transport(x *exchange) facts {
 	f := facts{}.with("aws:PrincipalIsAWSService", "false").with("aws:ViaAWSService",
 		"false").with("aws:SecureTransport", "true")
 	if x.in == nil {
@@ -41,7 +41,7 @@ func (x *exchange) account() string { return cmp.Or(x.owner, x.call.Account) }
 func (x *exchange) foreign() bool { return x.account() != x.call.Account }
 
 // namedOwner returns the account in the queue's URL, or the topic's ARN; "" if there is none.
-func (x *exchange) namedOwner() string {
+func namedOwner(x *exchange) string {
 	switch x.call.Service {
 	case "sqs":
 		if account, _ := queueOf(x); accountNumber.MatchString(account) {

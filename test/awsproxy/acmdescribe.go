@@ -30,7 +30,7 @@ func (s *acmService) describe(ctx context.Context, x *exchange, next forward) (*
 // list serves ListCertificates, which moto neither filters by ACM's status nor pages.
 func (s *acmService) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	statuses, _ := x.json["CertificateStatuses"].([]any)
-	limit, start, ok := x.jsonPage(1000)
+	limit, start, ok := jsonPage(x, 1000)
 	if !ok {
 		return x.fail(http.StatusBadRequest, "ValidationException", "The NextToken, or MaxItems, is not valid."), nil
 	}
@@ -72,7 +72,7 @@ func (s *acmService) list(ctx context.Context, x *exchange, next forward) (*repl
 }
 
 // jsonPage reads the page size and the start of the requested page.
-func (x *exchange) jsonPage(most int) (limit, start int, ok bool) {
+func jsonPage(x *exchange, most int) (limit, start int, ok bool) {
 	limit = most
 	switch n := x.json["MaxItems"].(type) {
 	case float64:

@@ -67,13 +67,13 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 	}
 	account, err := p.keys.account(ctx, x.scope)
 	if err != nil {
-		return refuse(x.badKey(err))
+		return refuse(badKey(x, err))
 	}
 	x.call.Account, x.caller = account, p.keys.caller(x.scope.key)
-	x.owner = x.namedOwner()
+	x.owner = namedOwner(x)
 	p.iamService.noteUse(x.caller, p.now(), x.scope.region)
 	if p.regions.isOff(account, x.scope.region) {
-		return refuse(x.unknownInRegion())
+		return refuse(unknownInRegion(x))
 	}
 	return nil
 }

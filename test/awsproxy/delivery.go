@@ -87,10 +87,10 @@ func (p *post) admits(ctx context.Context, s sender, to string) (bool, error) {
 	action, usage := "sqs:SendMessage", "aws:sqs:arn"
 	switch id.service {
 	case "sqs":
-		attributes, err = p.upstream.queueAttributes(ctx, id)
+		attributes, err = queueAttributes(ctx, p.upstream, id)
 	case "sns":
 		action, usage = "sns:Publish", "aws:sns:topicArn"
-		attributes, err = p.upstream.topicAttributes(ctx, id)
+		attributes, err = topicAttributes(ctx, p.upstream, id)
 	}
 	if err != nil || attributes["Policy"] == "" {
 		return false, err
@@ -131,7 +131,7 @@ func (p *post) keyAdmits(ctx context.Context, s sender, of arnOf, key string, kn
 	if id := splitARN(key); id.account != "" {
 		at = id
 	}
-	arn, usable, err := p.upstream.keyOf(ctx, at, key)
+	arn, usable, err := keyOf(ctx, p.upstream, at, key)
 	if err != nil || !usable || strings.Contains(key, "alias/aws/") {
 		return false, err
 	}
@@ -172,7 +172,7 @@ func (p *post) obeys(ctx context.Context) error {
 
 // allowFromTopic makes moto deliver what is published to the topic during the call to the queues that allow it.
 func (p *post) allowFromTopic(ctx context.Context, x *exchange, topicARN string) error {
-	queues, err := p.upstream.subscribedQueues(ctx, topicARN)
+	queues, err := subscribedQueues(ctx, p.upstream, topicARN)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (p *post) allowDelivery(ctx context.Context, x *exchange, s sender, to stri
 }
 
 // subscribedQueues returns the queues that have confirmed a subscription to the topic; none if there is no such topic.
-func (u *upstream) subscribedQueues(ctx context.Context, topicARN string) ([]string, error) {
+func subscribedQueues(ctx context.Context, u *upstream, topicARN string) ([]string, error) {
 	id := splitARN(topicARN)
 	if id.account == "" { // an SMS to a phone number
 		return nil, nil

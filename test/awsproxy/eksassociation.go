@@ -28,18 +28,18 @@ type associationRequest struct {
 func (s *eksService) create(ctx context.Context, x *exchange, c *eksCluster) (*reply, error) {
 	var in associationRequest
 	if json.Unmarshal(x.body, &in) != nil {
-		return x.invalid("The request body is not valid."), nil
+		return refuseInvalid(x, "The request body is not valid."), nil
 	}
 	if why := in.invalid(); why != "" {
-		return x.invalid(why), nil
+		return refuseInvalid(x, why), nil
 	}
 	made := association{Tags: in.Tags}
 	made.change(in)
 	if why := made.invalid(); why != "" {
-		return x.invalid(why), nil
+		return refuseInvalid(x, why), nil
 	}
 	if why, err := s.invalidRole(ctx, x, made.RoleARN); why != "" || err != nil {
-		return x.invalid(why), err
+		return refuseInvalid(x, why), err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *eksService) again(x *exchange, c *eksCluster, in associationRequest) (*
 		return nil, nil
 	}
 	if a.request != in.text() {
-		return nil, x.invalid("The client request token was used before, with other parameters.")
+		return nil, refuseInvalid(x, "The client request token was used before, with other parameters.")
 	}
 	return a, nil
 }
@@ -134,30 +134,30 @@ func (a *association) change(in associationRequest) {
 func (s *eksService) update(ctx context.Context, x *exchange, c *eksCluster) (*reply, error) {
 	var in associationRequest
 	if json.Unmarshal(x.body, &in) != nil {
-		return x.invalid("The request body is not valid."), nil
+		return refuseInvalid(x, "The request body is not valid."), nil
 	}
 	have, refusal := s.find(x, c)
 	if refusal != nil {
 		return refusal, nil
 	}
 	if in.RoleARN == nil && in.DisableSessionTags == nil && in.TargetRoleARN == nil && in.Policy == nil {
-		return x.invalid("At least one of roleArn, targetRoleArn, disableSessionTags and policy must be changed."), nil
+		return refuseInvalid(x, "At least one of roleArn, targetRoleArn, disableSessionTags and policy must be changed."), nil
 	}
 	made := have
 	made.change(in)
 	if why := made.invalid(); why != "" {
-		return x.invalid(why), nil
+		return refuseInvalid(x, why), nil
 	}
 	if in.RoleARN != nil {
 		if why, err := s.invalidRole(ctx, x, made.RoleARN); why != "" || err != nil {
-			return x.invalid(why), err
+			return refuseInvalid(x, why), err
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := c.associations[have.Summary.AssociationID]
 	if a == nil || a.deleted {
-		return x.noAssociation(have.Summary.AssociationID), nil
+		return noAssociation(x, have.Summary.AssociationID), nil
 	}
 	made = a.now // it may have changed since
 	made.change(in)
@@ -184,7 +184,7 @@ func (s *eksService) find(x *exchange, c *eksCluster) (association, *reply) {
 	if a := c.associations[id]; a != nil && !a.deleted {
 		return a.now, nil
 	}
-	return association{}, x.noAssociation(id)
+	return association{}, noAssociation(x, id)
 }
 
 func (s *eksService) remove(_ context.Context, x *exchange, c *eksCluster) (*reply, error) {
@@ -217,13 +217,13 @@ func (s *eksService) list(_ context.Context, x *exchange, c *eksCluster) (*reply
 	if text := x.query.Get("maxResults"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > associationsPage {
-			return x.invalid("maxResults must be between 1 and " + strconv.Itoa(associationsPage) + "."), nil
+			return refuseInvalid(x, "maxResults must be between 1 and " + strconv.Itoa(associationsPage) + "."), nil
 		}
 		limit = n
 	}
 	after, err := base64.RawURLEncoding.DecodeString(x.query.Get("nextToken"))
 	if err != nil || len(after) > 0 && !strings.HasPrefix(string(after), "a-") {
-		return x.invalid("The nextToken is not valid."), nil
+		return refuseInvalid(x, "The nextToken is not valid."), nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *eksService) about(x *exchange, serve func(*exchange, *associationState)
 func (s *eksService) tag(x *exchange, a *associationState) (*reply, error) {
 	var in associationRequest
 	if json.Unmarshal(x.body, &in) != nil {
-		return x.invalid("The request body is not valid."), nil //nolint:nilerr // it is refused for that
+		return refuseInvalid(x, "The request body is not valid."), nil //nolint:nilerr // it is refused for that
 	}
 	all := maps.Clone(a.now.Tags)
 	if all == nil {

@@ -20,15 +20,15 @@ var sessionPolicyText = regexp.MustCompile(`^[\x{9}\x{A}\x{D}\x{20}-\x{FF}]+$`)
 // CreatePodIdentityAssociation.
 const sessionPolicyLimit = 2048
 
-// invalid refuses the call; nil if why is empty.
-func (x *exchange) invalid(why string) *reply {
+// refuseInvalid refuses the call; nil if why is empty.
+func refuseInvalid(x *exchange, why string) *reply {
 	if why == "" {
 		return nil
 	}
 	return x.fail(http.StatusBadRequest, "InvalidParameterException", why)
 }
 
-func (x *exchange) noAssociation(id string) *reply {
+func noAssociation(x *exchange, id string) *reply {
 	return x.fail(http.StatusNotFound, "ResourceNotFoundException", "No pod identity association found for ID: "+id+".")
 }
 

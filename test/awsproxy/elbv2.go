@@ -121,7 +121,7 @@ func missingBalancer(x *exchange, r *reply) *reply {
 }
 
 // answer returns a successful reply with the result.
-func (x *exchange) answer(result string) *reply {
+func answer(x *exchange, result string) *reply {
 	op := x.call.Operation
 	r := xmlReply(http.StatusOK, "")
 	r.body = append(r.body, "<"+op+`Response xmlns="http://elasticloadbalancing.amazonaws.com/doc/`+elbVersion+`/"><`+

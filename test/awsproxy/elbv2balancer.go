@@ -58,7 +58,7 @@ func (s *elbService) again(ctx context.Context, x *exchange, arn string) (*reply
 		url.Values{"LoadBalancerArns.member.1": {arn}}, &got); err != nil {
 		return nil, err
 	}
-	return x.answer(got.Result.Inner), nil
+	return answer(x, got.Result.Inner), nil
 }
 
 func askedBalancer(form url.Values) loadBalancer {

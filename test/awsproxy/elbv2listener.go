@@ -71,7 +71,7 @@ func (s *elbService) addCertificate(ctx context.Context, x *exchange) (*reply, e
 		return x.fail(http.StatusBadRequest, "ValidationError", "Certificates can be added to HTTPS listeners only"),
 			nil
 	}
-	added := x.answer("<Certificates><member><CertificateArn>" + escapeXML(arn) +
+	added := answer(x, "<Certificates><member><CertificateArn>" + escapeXML(arn) +
 		"</CertificateArn><IsDefault>false</IsDefault></member></Certificates>")
 	if slices.Contains(l.Certificates[1:], arn) {
 		return added, nil
@@ -98,12 +98,12 @@ func (s *elbService) removeCertificate(ctx context.Context, x *exchange) (*reply
 	}
 	switch {
 	case at >= 0:
-		return x.answer(""), s.putCertificates(ctx, x, l.ARN, slices.Delete(l.Certificates, at+1, at+2))
+		return answer(x, ""), s.putCertificates(ctx, x, l.ARN, slices.Delete(l.Certificates, at+1, at+2))
 	case len(l.Certificates) > 0 && l.Certificates[0] == arn:
 		return x.fail(http.StatusBadRequest, "OperationNotPermitted", "The default certificate '"+arn+
 			"' cannot be removed from the listener"), nil
 	}
-	return x.answer(""), nil
+	return answer(x, ""), nil
 }
 
 // oneCertificate reads the parameters of both calls: a listener, nil if moto should report that it does not exist,

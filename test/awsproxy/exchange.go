@@ -61,7 +61,7 @@ func (p *Proxy) read(r *http.Request, actor Actor) (*exchange, error) {
 	x.call = Call{Time: p.now(), Actor: actor, Service: x.scope.service, Region: x.scope.region}
 	x.protocol = detectProtocol(r, x.scope.service)
 	if x.protocol == protoS3 {
-		x.readS3(p.s3Hosts)
+		readS3(x, p.s3Hosts)
 	}
 	if !x.streamed {
 		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
@@ -73,14 +73,14 @@ func (p *Proxy) read(r *http.Request, actor Actor) (*exchange, error) {
 		}
 		x.body = body
 	}
-	x.understand()
+	understand(x)
 	x.call.Write = isWrite(x.call.Operation)
-	x.call.Continued = x.continued()
+	x.call.Continued = continued(x)
 	return x, nil
 }
 
 // understand finds the operation and the resource in the body or the path.
-func (x *exchange) understand() {
+func understand(x *exchange) {
 	switch x.protocol {
 	case protoQuery, protoEC2:
 		x.form = x.query
@@ -134,7 +134,7 @@ func detectProtocol(r *http.Request, service string) protocol {
 }
 
 // readS3 finds the bucket in the host name or the path, and the operation.
-func (x *exchange) readS3(hosts []string) {
+func readS3(x *exchange, hosts []string) {
 	x.call.Service = "s3"
 	if strings.HasPrefix(x.path, "/v20180820/") {
 		x.call.Service = "s3control"
@@ -184,7 +184,7 @@ func bucketOfHost(host string, hosts []string) string {
 }
 
 // continued reports whether the request asks for a further page.
-func (x *exchange) continued() bool {
+func continued(x *exchange) bool {
 	for _, k := range []string{"continuation-token", "marker", "key-marker", "nexttoken", "nextToken", "name"} {
 		if x.query.Get(k) != "" {
 			return x.protocol == protoS3 || x.protocol == protoRESTXML || x.protocol == protoRESTJSON

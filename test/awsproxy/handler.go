@@ -128,7 +128,7 @@ func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
 	if refused, err := p.permit(ctx, x, service); refused != nil || err != nil {
 		return refused, err
 	}
-	x.limitPage(int(p.pageSize.Load()))
+	limitPage(x, int(p.pageSize.Load()))
 	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }
 	if service != nil {
 		return service.around(ctx, x, next)

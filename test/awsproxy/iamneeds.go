@@ -41,7 +41,7 @@ func (s *iamService) needs(ctx context.Context, x *exchange) ([]need, error) {
 	if !sameRoleActions[x.call.Operation] && !boundaryKept[x.call.Operation] {
 		return nil, unknownOperation(x)
 	}
-	role, err := s.book.named(ctx, x.roleName())
+	role, err := s.book.named(ctx, namedRole(x))
 	if err != nil {
 		return nil, err
 	}

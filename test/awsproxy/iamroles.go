@@ -52,7 +52,7 @@ func (s *iamService) around(ctx context.Context, x *exchange, next forward) (*re
 		return next(ctx)
 	}
 	var role *storedRole
-	if name := x.roleName(); name.name != "" {
+	if name := namedRole(x); name.name != "" {
 		var err error
 		if role, err = s.book.named(ctx, name); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (s *iamService) around(ctx context.Context, x *exchange, next forward) (*re
 func (b *roleBook) noteChange(ctx context.Context, x *exchange, before *storedRole) {
 	switch {
 	case x.call.Operation == "CreateRole":
-		if made, err := b.named(ctx, x.roleName()); err == nil && made != nil {
+		if made, err := b.named(ctx, namedRole(x)); err == nil && made != nil {
 			b.forget(made.arn)
 			b.lag.begin(newRole(made.arn), policyLag)
 		}
@@ -92,8 +92,8 @@ func (b *roleBook) noteChange(ctx context.Context, x *exchange, before *storedRo
 	}
 }
 
-// roleName returns the name of the role in a call to IAM, without its path.
-func (x *exchange) roleName() roleName {
+// namedRole returns the name of the role in a call to IAM, without its path.
+func namedRole(x *exchange) roleName {
 	return roleName{
 		partition: partition(x.call.Region), account: x.call.Account, path: "/",
 		name: x.form.Get("RoleName"),
@@ -161,7 +161,7 @@ func (s *iamService) noBoundary(ctx context.Context, x *exchange) (*reply, error
 	if arn == "" || !strings.Contains(arn, ":policy/") {
 		return nil, nil
 	}
-	document, err := s.book.document(ctx, x.roleName(), arn)
+	document, err := s.book.document(ctx, namedRole(x), arn)
 	if document != "" || err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (s *iamService) full(ctx context.Context, x *exchange) (*reply, error) {
 	var all struct {
 		Names []string `xml:"ListRolesResult>Roles>member>RoleName"`
 	}
-	if _, err := s.book.ask(ctx, x.roleName(), &all, "ListRoles", "MaxItems", strconv.Itoa(rolesQuota*10)); err != nil {
+	if _, err := s.book.ask(ctx, namedRole(x), &all, "ListRoles", "MaxItems", strconv.Itoa(rolesQuota*10)); err != nil {
 		return nil, err
 	}
 	name := x.form.Get("RoleName")
@@ -186,12 +186,12 @@ func (s *iamService) full(ctx context.Context, x *exchange) (*reply, error) {
 		return refusal, nil
 	}
 	if limit := int(cmp.Or(s.quota.Load(), rolesQuota)); len(all.Names) >= limit {
-		return x.exceeded("Cannot exceed quota for RolesPerAccount: " + strconv.Itoa(limit)), nil
+		return exceeded(x, "Cannot exceed quota for RolesPerAccount: " + strconv.Itoa(limit)), nil
 	}
 	return nil, nil
 }
 
-func (x *exchange) exceeded(message string) *reply {
+func exceeded(x *exchange, message string) *reply {
 	return x.fail(http.StatusConflict, "LimitExceeded", message)
 }
 
@@ -219,7 +219,7 @@ func refuseTrust(x *exchange, document string) *reply {
 		}
 	}
 	if compactLength(document) > trustQuota {
-		return x.exceeded("Cannot exceed quota for ACLSizePerRole: " + strconv.Itoa(trustQuota))
+		return exceeded(x, "Cannot exceed quota for ACLSizePerRole: " + strconv.Itoa(trustQuota))
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func refuseInline(x *exchange, role *storedRole) *reply {
 		}
 	}
 	if total > inlineQuota {
-		return x.exceeded("Maximum policy size of " + strconv.Itoa(inlineQuota) + " bytes exceeded for role " +
+		return exceeded(x, "Maximum policy size of " + strconv.Itoa(inlineQuota) + " bytes exceeded for role " +
 			role.name)
 	}
 	return nil

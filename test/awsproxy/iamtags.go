@@ -22,7 +22,7 @@ func refuseTags(x *exchange, role *storedRole) *reply {
 		all[strings.ToLower(key)] = true
 	}
 	if len(all) > tagsPerRoleQuota {
-		return x.exceeded("Cannot exceed quota for TagsPerRole: " + strconv.Itoa(tagsPerRoleQuota))
+		return exceeded(x, "Cannot exceed quota for TagsPerRole: " + strconv.Itoa(tagsPerRoleQuota))
 	}
 	return nil
 }

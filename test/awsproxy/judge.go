@@ -77,7 +77,7 @@ func (p *permissionJudge) judge(ctx context.Context, x *exchange, of needs) (*re
 		case all[i].denied != nil:
 			return all[i].denied(), nil
 		default:
-			return x.unauthorized(&all[i], d.Because()), nil
+			return unauthorized(x, &all[i], d.Because()), nil
 		}
 	}
 	return nil, nil
@@ -128,7 +128,7 @@ func (t *resourceTags) values(ctx context.Context, key string) []string {
 
 // known returns the condition values that need no call.
 func (p *permissionJudge) known(x *exchange, n *need) facts {
-	f := x.transport()
+	f := transport(x)
 	if x.caller != nil {
 		for key, value := range x.caller.tags {
 			f.with("aws:PrincipalTag/"+key, value)
@@ -208,7 +208,7 @@ func (n *need) message(x *exchange, because string) string {
 }
 
 // unauthorized refuses the call with the error of its service.
-func (x *exchange) unauthorized(n *need, because string) *reply {
+func unauthorized(x *exchange, n *need, because string) *reply {
 	message := n.message(x, because)
 	switch {
 	case x.protocol == protoEC2:

@@ -46,7 +46,7 @@ func (s *kmsService) needs(ctx context.Context, x *exchange) ([]need, error) {
 	}
 	key, _ := x.json["KeyId"].(string)
 	id := arnOf{partition: partition(x.call.Region), service: "kms", region: x.call.Region, account: x.account()}
-	arn, _, err := s.upstream.keyOf(ctx, id, key)
+	arn, _, err := keyOf(ctx, s.upstream, id, key)
 	if arn == "" { // moto reports this to callers that may access any key
 		arn = x.resourceARN("kms", "key/"+key)
 	}
@@ -57,7 +57,7 @@ func (s *kmsService) needs(ctx context.Context, x *exchange) ([]need, error) {
 // keyOf returns the ARN of the key that name identifies (an ID, an alias or the ARN of either), and whether services
 // can use it. They cannot use a disabled key, nor one that AWS manages, because nobody can change its policy. The ARN
 // is empty if there is no such key.
-func (u *upstream) keyOf(ctx context.Context, at arnOf, name string) (arn string, usable bool, err error) {
+func keyOf(ctx context.Context, u *upstream, at arnOf, name string) (arn string, usable bool, err error) {
 	var answer struct {
 		KeyMetadata struct{ Arn, KeyManager, KeyState string }
 	}

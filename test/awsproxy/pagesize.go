@@ -12,9 +12,9 @@ import (
 func (p *Proxy) SetPageSize(n int) { p.pageSize.Store(int64(n)) }
 
 // limitPage lowers the page size of the operator's request.
-func (x *exchange) limitPage(n int) {
+func limitPage(x *exchange, n int) {
 	parameter := services[x.call.Service].size
-	if n == 0 || parameter == "" || x.call.Actor != Operator || !x.lists() {
+	if n == 0 || parameter == "" || x.call.Actor != Operator || !lists(x) {
 		return
 	}
 	switch x.protocol {
@@ -34,7 +34,7 @@ func (x *exchange) limitPage(n int) {
 }
 
 // lists reports whether the call is one of the listings that sweeps use.
-func (x *exchange) lists() bool {
+func lists(x *exchange) bool {
 	if !slices.Contains(services[x.call.Service].lists, x.call.Operation) || x.form.Get("DBInstanceIdentifier") != "" {
 		return false
 	}

@@ -59,17 +59,17 @@ func (p *Proxy) policyOf(ctx context.Context, arn string) (*iampolicy.ResourcePo
 	switch id := splitARN(arn); {
 	case id.service == "sqs":
 		var attributes map[string]string
-		attributes, err = p.upstream.queueAttributes(ctx, id)
+		attributes, err = queueAttributes(ctx, p.upstream, id)
 		text = attributes["Policy"]
 	case id.service == "sns" && !strings.Contains(id.resource, ":"):
 		var attributes map[string]string
-		attributes, err = p.upstream.topicAttributes(ctx, id)
+		attributes, err = topicAttributes(ctx, p.upstream, id)
 		text = attributes["Policy"]
 	case id.service == "s3" && id.resource != "*":
 		bucket, _, _ := strings.Cut(id.resource, "/")
-		text, err = p.upstream.bucketPolicy(ctx, bucket)
+		text, err = bucketPolicy(ctx, p.upstream, bucket)
 	case id.service == "kms":
-		text, err = p.upstream.keyPolicy(ctx, id)
+		text, err = keyPolicy(ctx, p.upstream, id)
 	}
 	if err != nil || text == "" {
 		return nil, err
@@ -78,7 +78,7 @@ func (p *Proxy) policyOf(ctx context.Context, arn string) (*iampolicy.ResourcePo
 }
 
 // queueAttributes returns all attributes of a queue; none if it does not exist.
-func (u *upstream) queueAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
+func queueAttributes(ctx context.Context, u *upstream, id arnOf) (map[string]string, error) {
 	var answer struct{ Attributes map[string]string }
 	_, err := u.askAbout(ctx, id, "AmazonSQS.GetQueueAttributes", map[string]any{
 		"QueueUrl": "http://sqs/" + id.account + "/" + id.resource, "AttributeNames": []string{"All"},
@@ -94,7 +94,7 @@ func (u *upstream) askAbout(ctx context.Context, id arnOf, target string, input,
 }
 
 // topicAttributes returns all attributes of a topic; none if it does not exist.
-func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]string, error) {
+func topicAttributes(ctx context.Context, u *upstream, id arnOf) (map[string]string, error) {
 	x := &exchange{call: Call{Account: id.account, Region: id.region}}
 	arn := strings.Join([]string{"arn", id.partition, "sns", id.region, id.account, id.resource}, ":")
 	r, err := u.askForm(ctx, x, "sns", url.Values{
@@ -112,7 +112,7 @@ func (u *upstream) topicAttributes(ctx context.Context, id arnOf) (map[string]st
 }
 
 // bucketPolicy returns the text of a bucket's policy; "" if there is none. moto finds buckets from every account.
-func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, error) {
+func bucketPolicy(ctx context.Context, u *upstream, bucket string) (string, error) {
 	r, err := u.ask(ctx, question{
 		service: "s3", region: "us-east-1", method: http.MethodGet, path: "/" + bucket,
 		query: "policy",
@@ -124,7 +124,7 @@ func (u *upstream) bucketPolicy(ctx context.Context, bucket string) (string, err
 }
 
 // keyPolicy returns the text of a key's policy; "" if there is no such key.
-func (u *upstream) keyPolicy(ctx context.Context, id arnOf) (string, error) {
+func keyPolicy(ctx context.Context, u *upstream, id arnOf) (string, error) {
 	key := strings.TrimPrefix(id.resource, "key/")
 	var answer struct{ Policy string }
 	_, err := u.askAbout(ctx, id, "TrentService.GetKeyPolicy", map[string]any{"KeyId": key, "PolicyName": "default"},

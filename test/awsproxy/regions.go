@@ -38,9 +38,9 @@ func (p *Proxy) DisableRegion(account, region string) (enable func()) {
 
 // unknownInRegion refuses credentials that the region does not know. For a session, S3 reports that the token is
 // invalid.
-func (x *exchange) unknownInRegion() *reply {
+func unknownInRegion(x *exchange) *reply {
 	if x.protocol == protoS3 && x.scope.token {
 		return x.fail(http.StatusBadRequest, "InvalidToken", "The provided token is malformed or otherwise invalid.")
 	}
-	return x.badKey(errUnknownKey)
+	return badKey(x, errUnknownKey)
 }

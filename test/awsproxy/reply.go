@@ -150,7 +150,7 @@ func (x *exchange) signedTooLongAgo() *reply {
 }
 
 // badKey refuses a key for the keyring's reason.
-func (x *exchange) badKey(reason error) *reply {
+func badKey(x *exchange, reason error) *reply {
 	switch {
 	case errors.Is(reason, errExpiredKey):
 		return x.expiredKey()

@@ -15,7 +15,7 @@ var eventful = map[string]bool{
 }
 
 // bucketSender returns S3 as the sender for the call's bucket.
-func (x *exchange) bucketSender(owner string) sender {
+func bucketSender(x *exchange, owner string) sender {
 	return sender{service: "s3.amazonaws.com", arn: x.globalARN("s3", "", x.bucket), account: owner}
 }
 
@@ -44,7 +44,7 @@ func (s *s3Service) notify(ctx context.Context, x *exchange) error {
 			continue
 		}
 		asked[to] = true
-		if err := s.openWay(ctx, x, x.bucketSender(facts.owner), to); err != nil {
+		if err := s.openWay(ctx, x, bucketSender(x, facts.owner), to); err != nil {
 			return err
 		}
 	}

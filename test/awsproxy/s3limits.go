@@ -16,12 +16,12 @@ func transitions(x *exchange) *reply {
 		} `xml:"Rule"`
 	}
 	if xml.Unmarshal(x.body, &c) != nil {
-		return x.malformed()
+		return malformed(x)
 	}
 	for _, rule := range c.Rules {
 		for _, moves := range [][]transition{rule.Current, rule.Noncurrent} {
 			if next, soon := tooSoon(moves); soon {
-				return x.invalidArgument("'Days' in the Transition action for StorageClass '" + next.StorageClass +
+				return invalidArgument(x, "'Days' in the Transition action for StorageClass '" + next.StorageClass +
 					"' must be 30 days more than 'Days' of the Transition action before it")
 			}
 		}
@@ -54,7 +54,7 @@ func bucketTags(x *exchange) *reply {
 		Tags []tag `xml:"TagSet>Tag"`
 	}
 	if xml.Unmarshal(x.body, &sent) != nil {
-		return x.malformed()
+		return malformed(x)
 	}
 	return checkTags(x, sent.Tags)
 }
@@ -69,7 +69,7 @@ func origins(x *exchange) *reply {
 		} `xml:"CORSRule"`
 	}
 	if xml.Unmarshal(x.body, &c) != nil {
-		return x.malformed()
+		return malformed(x)
 	}
 	for _, rule := range c.Rules {
 		for most, list := range [][]string{rule.Exposed, append(rule.Origins, rule.Headers...)} {

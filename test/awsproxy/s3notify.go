@@ -62,7 +62,7 @@ const skipValidation = "X-Amz-Skip-Destination-Validation"
 func (s *s3Service) putNotifications(ctx context.Context, x *exchange) (*reply, error) {
 	var c notificationConfiguration
 	if xml.Unmarshal(x.body, &c) != nil {
-		return x.malformed(), nil //nolint:nilerr // the answer has the error
+		return malformed(x), nil //nolint:nilerr // the answer has the error
 	}
 	for _, list := range [][]notificationRule{c.Topics, c.Queues, c.Functions} {
 		if refusal := checkRules(x, list); refusal != nil {
@@ -81,12 +81,12 @@ func (s *s3Service) putNotifications(ctx context.Context, x *exchange) (*reply, 
 	return nil, err
 }
 
-func (x *exchange) malformed() *reply {
+func malformed(x *exchange) *reply {
 	return x.fail(http.StatusBadRequest, "MalformedXML",
 		"The XML you provided was not well-formed or did not validate against our published schema")
 }
 
-func (x *exchange) invalidArgument(message string) *reply {
+func invalidArgument(x *exchange, message string) *reply {
 	return x.fail(http.StatusBadRequest, "InvalidArgument", message)
 }
 
@@ -95,7 +95,7 @@ func checkRules(x *exchange, rules []notificationRule) *reply {
 	for i := range rules {
 		r := &rules[i]
 		if len(r.Events) == 0 || splitARN(r.destination()).resource == "" {
-			return x.malformed()
+			return malformed(x)
 		}
 		if r.Filter == nil {
 			continue
@@ -106,9 +106,9 @@ func checkRules(x *exchange, rules []notificationRule) *reply {
 			f.Name = strings.ToLower(f.Name)
 			switch {
 			case f.Name != "prefix" && f.Name != "suffix":
-				return x.invalidArgument("filter rule name must be either prefix or suffix")
+				return invalidArgument(x, "filter rule name must be either prefix or suffix")
 			case seen[f.Name]:
-				return x.invalidArgument("Cannot specify more than one " + f.Name + " rule in a filter.")
+				return invalidArgument(x, "Cannot specify more than one " + f.Name + " rule in a filter.")
 			}
 			seen[f.Name] = true
 		}
@@ -129,13 +129,13 @@ func checkTogether(x *exchange, rules []notificationRule) *reply {
 			filtered := a.Filter != nil || b.Filter != nil
 			switch {
 			case a.ID != "" && a.ID == b.ID:
-				return x.invalidArgument("Same ID used for multiple configurations. IDs must be unique.")
+				return invalidArgument(x, "Same ID used for multiple configurations. IDs must be unique.")
 			case !shareEvent(a.Events, b.Events) || !overlap(a, b):
 			case filtered:
-				return x.invalidArgument("Configuration is ambiguously defined. Cannot have overlapping suffixes in " +
+				return invalidArgument(x, "Configuration is ambiguously defined. Cannot have overlapping suffixes in " +
 					"two rules if the prefixes are overlapping for the same event type.")
 			default:
-				return x.invalidArgument("Configurations overlap. Configurations on the same bucket cannot share a " +
+				return invalidArgument(x, "Configurations overlap. Configurations on the same bucket cannot share a " +
 					"common event type.")
 			}
 		}
@@ -166,17 +166,17 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 	if err != nil || facts.owner == "" {
 		return nil, err // moto reports that the bucket does not exist
 	}
-	from := x.bucketSender(facts.owner)
+	from := bucketSender(x, facts.owner)
 	skip := x.in.Header.Get(skipValidation) == "true"
 	for _, r := range slices.Concat(c.Queues, c.Topics) {
 		to := r.destination()
 		id := splitARN(to)
 		switch {
 		case id.region != facts.region:
-			return x.invalidArgument("The notification destination service region is not valid for the bucket " +
+			return invalidArgument(x, "The notification destination service region is not valid for the bucket " +
 				"location constraint"), nil
 		case strings.HasSuffix(id.resource, ".fifo"): // "Supported event destinations" of S3's guide
-			return x.invalidDestination(to, "S3 does not support FIFO queues and topics as destinations"), nil
+			return invalidDestination(x, to, "S3 does not support FIFO queues and topics as destinations"), nil
 		case skip:
 			continue
 		}
@@ -185,7 +185,7 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 			return nil, err
 		}
 		if len(x.deliver) == before {
-			return x.invalidDestination(to,
+			return invalidDestination(x, to,
 				"Permissions on the destination do not allow S3 to publish notifications from this bucket, or it "+
 					"does not exist"), nil
 		}
@@ -194,7 +194,7 @@ func (s *s3Service) validate(ctx context.Context, x *exchange, c *notificationCo
 }
 
 // invalidDestination returns the refusal of a destination with the reason; SDKs show only the first sentence.
-func (x *exchange) invalidDestination(arn, why string) *reply {
+func invalidDestination(x *exchange, arn, why string) *reply {
 	return xmlReply(http.StatusBadRequest,
 		"<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination "+
 			"configurations</Message>"+

@@ -92,5 +92,5 @@ func (s *s3Service) hideMissing(ctx context.Context, x *exchange, next forward) 
 		return r, err
 	}
 	r.discard()
-	return x.unauthorized(&n, d.Because()), nil
+	return unauthorized(x, &n, d.Because()), nil
 }
