@@ -2,10 +2,13 @@ package awsproxy
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 // signedFor is how long AWS accepts a signature, unless a presigned URL specifies its expiry.
@@ -13,24 +16,16 @@ const signedFor = 15 * time.Minute
 
 const amzTime = "20060102T150405Z"
 
-// scope holds what a SigV4 credential says about a call.
-type scope struct {
-	key, region, service string
-	token                bool // the request has a session token
-	signed               time.Time
-	valid                time.Duration
-}
-
 // readScope reads the Authorization header, or a presigned URL's parameters;
 // without either it returns the zero scope.
-func readScope(r *http.Request) scope {
+func readScope(r *http.Request) wire.Scope {
 	query := r.URL.Query()
 	credential, date := query.Get("X-Amz-Credential"), query.Get("X-Amz-Date")
-	s := scope{valid: signedFor}
+	s := wire.Scope{Valid: signedFor}
 	if seconds, err := strconv.Atoi(query.Get("X-Amz-Expires")); err == nil {
-		s.valid = time.Duration(seconds) * time.Second
+		s.Valid = time.Duration(seconds) * time.Second
 	}
-	s.token = query.Get("X-Amz-Security-Token") != "" || r.Header.Get("X-Amz-Security-Token") != ""
+	s.Token = query.Get("X-Amz-Security-Token") != "" || r.Header.Get("X-Amz-Security-Token") != ""
 	if auth, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 "); ok {
 		date, credential = r.Header.Get("X-Amz-Date"), ""
 		for field := range strings.SplitSeq(auth, ",") {
@@ -41,38 +36,38 @@ func readScope(r *http.Request) scope {
 	}
 	parts := strings.Split(credential, "/")
 	if len(parts) < 5 {
-		return scope{}
+		return wire.Scope{}
 	}
 	tail := parts[len(parts)-4:]
-	s.key = strings.Join(parts[:len(parts)-4], "/")
-	s.region, s.service = tail[1], tail[2]
-	s.signed, _ = time.Parse(amzTime, date) // an unreadable date counts as expired
+	s.Key = strings.Join(parts[:len(parts)-4], "/")
+	s.Region, s.Service = tail[1], tail[2]
+	s.Signed, _ = time.Parse(amzTime, date) // an unreadable date counts as expired
 	return s
 }
 
 // authenticate fills in the account, or returns the refusal.
-func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
-	refuse := func(r *reply) *reply {
-		x.call.Status, x.call.ErrorCode = r.status, errorCode(r)
+func (p *Proxy) authenticate(ctx context.Context, x *wire.Exchange) *wire.Reply {
+	refuse := func(r *wire.Reply) *wire.Reply {
+		x.Call.Status, x.Call.ErrorCode = r.Status, wire.ErrorCode(r)
 		return r
 	}
-	if x.scope.key == "" {
-		if unsigned[x.call.Operation] {
+	if x.Scope.Key == "" {
+		if unsigned[x.Call.Operation] {
 			return nil
 		}
-		return refuse(x.unsigned())
+		return refuse(x.Unsigned())
 	}
-	if age := p.now().Sub(x.scope.signed); age > x.scope.valid || age < -signedFor {
-		return refuse(x.signedTooLongAgo())
+	if age := p.now().Sub(x.Scope.Signed); age > x.Scope.Valid || age < -signedFor {
+		return refuse(x.SignedTooLongAgo())
 	}
-	account, err := p.keys.account(ctx, x.scope)
+	account, err := p.keys.account(ctx, x.Scope)
 	if err != nil {
 		return refuse(badKey(x, err))
 	}
-	x.call.Account, x.caller = account, p.keys.caller(x.scope.key)
-	x.owner = namedOwner(x)
-	p.iamService.noteUse(x.caller, p.now(), x.scope.region)
-	if p.regions.isOff(account, x.scope.region) {
+	x.Call.Account, x.Caller = account, p.keys.caller(x.Scope.Key)
+	x.Owner = namedOwner(x)
+	p.iamService.NoteUse(x.Caller, p.now(), x.Scope.Region)
+	if p.regions.isOff(account, x.Scope.Region) {
 		return refuse(unknownInRegion(x))
 	}
 	return nil
@@ -80,3 +75,29 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 
 // unsigned are the calls, all to STS, that carry another kind of proof than a signature.
 var unsigned = map[string]bool{"AssumeRoleWithWebIdentity": true, "AssumeRoleWithSAML": true}
+
+// badKey refuses a key for the keyring's reason.
+func badKey(x *wire.Exchange, reason error) *wire.Reply {
+	switch {
+	case errors.Is(reason, errExpiredKey):
+		return x.ExpiredKey()
+	case !errors.Is(reason, errUnknownKey):
+		return x.Fail(http.StatusInternalServerError, wire.InternalErrorCode(x), reason.Error())
+	}
+	const message = "The security token included in the request is invalid."
+	switch x.Protocol {
+	case wire.S3:
+		return x.Fail(http.StatusForbidden, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist "+
+			"in our records.")
+	case wire.EC2:
+		return x.Fail(http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access "+
+			"credentials")
+	case wire.JSON:
+		return x.Fail(http.StatusBadRequest, "UnrecognizedClientException", message).QueryCode(
+			x, "InvalidClientTokenId")
+	case wire.RESTJSON:
+		return x.Fail(http.StatusForbidden, "UnrecognizedClientException", message)
+	default:
+		return x.Fail(http.StatusForbidden, "InvalidClientTokenId", message)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 // HealthPath returns 200 without credentials, at every entrance.
@@ -37,22 +39,22 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	response := p.authenticate(r.Context(), x)
-	p.journal.begin(&x.call)
+	p.journal.begin(&x.Call)
 	if response == nil {
 		response, err = p.run(r.Context(), x)
 	}
-	defer response.discard()
+	defer response.Discard()
 	if err != nil {
-		p.journal.update(x.call)
+		p.journal.update(x.Call)
 		panic(http.ErrAbortHandler)
 	}
 	p.answer(w, x, response)
 }
 
 // run takes an authenticated call through hooks, faults and the simulator.
-func (p *Proxy) run(ctx context.Context, x *exchange) (*reply, error) {
-	if err := p.callHook(ctx, x.call, Before); err != nil {
-		x.call.Fault = "hook"
+func (p *Proxy) run(ctx context.Context, x *wire.Exchange) (*wire.Reply, error) {
+	if err := p.callHook(ctx, x.Call, Before); err != nil {
+		x.Call.Fault = "hook"
 		return nil, errCut
 	}
 	fault, err := p.disturb(ctx, x)
@@ -64,35 +66,35 @@ func (p *Proxy) run(ctx context.Context, x *exchange) (*reply, error) {
 		r, err = p.serve(ctx, x)
 	}
 	if err != nil {
-		r = x.fail(http.StatusInternalServerError, internalErrorCode(x), err.Error())
+		r = x.Fail(http.StatusInternalServerError, wire.InternalErrorCode(x), err.Error())
 	}
 	if fault == PartialPage {
 		dropLastItem(x, r)
 	}
-	x.call.Status, x.call.ErrorCode = r.status, errorCode(r)
-	if err := p.callHook(ctx, x.call, After); err != nil {
-		x.call.Fault = "hook"
+	x.Call.Status, x.Call.ErrorCode = r.Status, wire.ErrorCode(r)
+	if err := p.callHook(ctx, x.Call, After); err != nil {
+		x.Call.Fault = "hook"
 	} else if fault != LostReply {
 		return r, nil
 	}
-	x.call.Status, x.call.ErrorCode = 0, ""
+	x.Call.Status, x.Call.ErrorCode = 0, ""
 	return r, errCut
 }
 
 // disturb waits for the injected delays, and returns the fault to apply. A hanging call returns only with an error.
-func (p *Proxy) disturb(ctx context.Context, x *exchange) (FaultKind, error) {
-	if x.call.Actor != Operator {
+func (p *Proxy) disturb(ctx context.Context, x *wire.Exchange) (FaultKind, error) {
+	if x.Call.Actor != Operator {
 		return "", nil
 	}
-	fault, delay := p.faults.pick(x.call)
-	x.call.Fault = string(fault)
+	fault, delay := p.faults.pick(x.Call)
+	x.Call.Fault = string(fault)
 	if fault == "" && delay > 0 {
-		x.call.Fault = string(Latency)
+		x.Call.Fault = string(Latency)
 	}
 	var timer <-chan time.Time
 	if fault == Hang {
-		p.journal.update(x.call)
-		_, _ = io.Copy(io.Discard, x.in.Body) // only then does the server notice that a client has disconnected
+		p.journal.update(x.Call)
+		_, _ = io.Copy(io.Discard, x.In.Body) // only then does the server notice that a client has disconnected
 	} else if delay += time.Duration(p.latency.Load()); delay > 0 {
 		timer = time.After(delay)
 	} else {
@@ -108,41 +110,41 @@ func (p *Proxy) disturb(ctx context.Context, x *exchange) (FaultKind, error) {
 }
 
 // injected returns the reply of a fault that keeps the call from AWS, otherwise nil.
-func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
+func (p *Proxy) injected(x *wire.Exchange, fault FaultKind) *wire.Reply {
 	switch fault {
 	case Throttle:
-		return x.throttled()
+		return x.Throttled()
 	case ServerError:
-		return x.fail(http.StatusInternalServerError, internalErrorCode(x),
+		return x.Fail(http.StatusInternalServerError, wire.InternalErrorCode(x),
 			"We encountered an internal error. Please try again.")
 	case Denied:
-		return x.denied()
+		return x.Denied()
 	default:
 		return nil
 	}
 }
 
 // serve passes the call to moto if the caller has the permissions, through the service's strict part if there is one.
-func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
-	service := p.services[x.call.Service]
+func (p *Proxy) serve(ctx context.Context, x *wire.Exchange) (*wire.Reply, error) {
+	service := p.services[x.Call.Service]
 	if refused, err := p.permit(ctx, x, service); refused != nil || err != nil {
 		return refused, err
 	}
 	limitPage(x, int(p.pageSize.Load()))
-	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }
+	next := func(ctx context.Context) (*wire.Reply, error) { return p.upstream.Send(ctx, x) }
 	if service != nil {
-		return service.around(ctx, x, next)
+		return service.Around(ctx, x, next)
 	}
 	return next(ctx)
 }
 
 // permit refuses a call that the caller has no permission for.
-func (p *Proxy) permit(ctx context.Context, x *exchange, service behaviour) (*reply, error) {
+func (p *Proxy) permit(ctx context.Context, x *wire.Exchange, service behaviour) (*wire.Reply, error) {
 	if service != nil {
-		return p.judge.judge(ctx, x, service.needs)
+		return p.judge.Judge(ctx, x, service.Needs)
 	}
-	if x.caller == nil {
+	if x.Caller == nil {
 		return nil, nil
 	}
-	return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to its services", x.call.Service)
+	return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to its services", x.Call.Service)
 }

@@ -1,6 +1,8 @@
 package awsproxy
 
-import "sync"
+import (
+	"sync"
+)
 
 // DefaultJournalSize is how many calls the journal holds: about a minute at the simulator's full speed for each ten
 // thousand, at 200 bytes each.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 // The reasons for refusing a key.
@@ -20,34 +22,34 @@ var (
 
 // keyring maps access keys to accounts.
 type keyring struct {
-	upstream *upstream
+	upstream *wire.Upstream
 	now      func() time.Time
 
 	mu      sync.Mutex
 	owners  map[string]string // "" is a revoked key
 	expires map[string]time.Time
-	callers map[string]*principal // by the keys of their sessions
+	callers map[string]*wire.Principal // by the keys of their sessions
 }
 
-func newKeyring(static map[string]string, up *upstream, now func() time.Time) *keyring {
+func newKeyring(static map[string]string, up *wire.Upstream, now func() time.Time) *keyring {
 	k := &keyring{
 		upstream: up, now: now, owners: map[string]string{}, expires: map[string]time.Time{},
-		callers: map[string]*principal{},
+		callers: map[string]*wire.Principal{},
 	}
 	maps.Copy(k.owners, static)
 	return k
 }
 
-func (k *keyring) revoke(key string) { k.assign(key, "") }
+func (k *keyring) revoke(key string) { k.Assign(key, "") }
 
-func (k *keyring) assign(key, account string) {
+func (k *keyring) Assign(key, account string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.owners[key] = account
 }
 
-// issued records a temporary key and its session; the caller is nil if it is not a role's.
-func (k *keyring) issued(key string, expires time.Time, caller *principal) {
+// Issued records a temporary key and its session; the caller is nil if it is not a role's.
+func (k *keyring) Issued(key string, expires time.Time, caller *wire.Principal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.expires[key], k.callers[key] = expires, caller
@@ -55,7 +57,7 @@ func (k *keyring) issued(key string, expires time.Time, caller *principal) {
 
 // caller returns the role session that the key belongs to; nil if it is the key of a user or of an account's root,
 // who can do everything.
-func (k *keyring) caller(key string) *principal {
+func (k *keyring) caller(key string) *wire.Principal {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.callers[key]
@@ -75,15 +77,15 @@ func (k *keyring) accounts() []string {
 }
 
 // account returns the account of a key, errUnknownKey, errExpiredKey or an error of the request to moto.
-func (k *keyring) account(ctx context.Context, s scope) (string, error) {
+func (k *keyring) account(ctx context.Context, s wire.Scope) (string, error) {
 	k.mu.Lock()
-	owner, known := k.owners[s.key]
-	expires, temporary := k.expires[s.key]
+	owner, known := k.owners[s.Key]
+	expires, temporary := k.expires[s.Key]
 	k.mu.Unlock()
 	switch {
 	case known && owner == "":
 		return "", errUnknownKey
-	case temporary && !s.token: // a temporary key without its token is invalid
+	case temporary && !s.Token: // a temporary key without its token is invalid
 		return "", errUnknownKey
 	case temporary && !k.now().Before(expires):
 		return "", errExpiredKey
@@ -96,13 +98,13 @@ func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if current, known := k.owners[s.key]; known { // revoked or mapped since
+	if current, known := k.owners[s.Key]; known { // revoked or mapped since
 		owner = current
 	}
 	if owner == "" {
 		return "", errUnknownKey
 	}
-	k.owners[s.key] = owner
+	k.owners[s.Key] = owner
 	return owner, nil
 }
 
@@ -111,18 +113,18 @@ var identity = regexp.MustCompile(
 
 // ask asks moto for the account of the key. Moto accepts any key: one that it did not create is reported as the user
 // "moto" of its default account.
-func (k *keyring) ask(ctx context.Context, s scope) (string, error) {
-	r, err := k.upstream.ask(ctx, question{
-		service: "sts", region: s.region, key: s.key, method: "POST", path: "/",
-		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
-		body:   "Action=GetCallerIdentity&Version=2011-06-15",
+func (k *keyring) ask(ctx context.Context, s wire.Scope) (string, error) {
+	r, err := k.upstream.Ask(ctx, wire.Question{
+		Service: "sts", Region: s.Region, Key: s.Key, Method: "POST", Path: "/",
+		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
+		Body:   "Action=GetCallerIdentity&Version=2011-06-15",
 	})
 	if err != nil {
 		return "", err
 	}
-	m := identity.FindSubmatch(r.body)
-	if r.status != 200 || m == nil {
-		return "", fmt.Errorf("GetCallerIdentity answered %d: %s", r.status, r.body)
+	m := identity.FindSubmatch(r.Body)
+	if r.Status != 200 || m == nil {
+		return "", fmt.Errorf("GetCallerIdentity answered %d: %s", r.Status, r.Body)
 	}
 	account, arn := string(m[2])+string(m[3]), string(m[1])+string(m[4])
 	if strings.HasSuffix(arn, ":user/moto") {

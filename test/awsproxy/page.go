@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"slices"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 // isList reports whether the children of an element, or of a field, are a listing's items.
@@ -21,16 +23,16 @@ func isList(name string) bool {
 var flatItems = map[string]bool{"Contents": true, "Version": true, "DeleteMarker": true}
 
 // dropLastItem removes the last item of a page, if it has one.
-func dropLastItem(x *exchange, r *reply) {
-	if r.status != 200 || r.load() != nil {
+func dropLastItem(x *wire.Exchange, r *wire.Reply) {
+	if r.Status != 200 || r.Load() != nil {
 		return
 	}
-	if x.protocol == protoJSON || x.protocol == protoRESTJSON {
-		r.body = dropLastOfJSON(r.body)
+	if x.Protocol == wire.JSON || x.Protocol == wire.RESTJSON {
+		r.Body = dropLastOfJSON(r.Body)
 		return
 	}
-	if start, end := lastItem(r.body); end > start {
-		r.body = append(bytes.Clone(r.body[:start]), r.body[end:]...)
+	if start, end := lastItem(r.Body); end > start {
+		r.Body = append(bytes.Clone(r.Body[:start]), r.Body[end:]...)
 	}
 }
 

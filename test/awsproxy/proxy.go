@@ -10,7 +10,24 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/portico-platform/portico/test/awsproxy/acm"
+	"github.com/portico-platform/portico/test/awsproxy/delivery"
+	"github.com/portico-platform/portico/test/awsproxy/ec2"
+	"github.com/portico-platform/portico/test/awsproxy/eks"
+	"github.com/portico-platform/portico/test/awsproxy/elbv2"
+	"github.com/portico-platform/portico/test/awsproxy/iam"
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
+	"github.com/portico-platform/portico/test/awsproxy/kms"
+	"github.com/portico-platform/portico/test/awsproxy/lag"
+	"github.com/portico-platform/portico/test/awsproxy/permit"
+	"github.com/portico-platform/portico/test/awsproxy/podidentity"
+	"github.com/portico-platform/portico/test/awsproxy/rds"
+	"github.com/portico-platform/portico/test/awsproxy/route53"
+	"github.com/portico-platform/portico/test/awsproxy/s3"
+	"github.com/portico-platform/portico/test/awsproxy/sns"
+	"github.com/portico-platform/portico/test/awsproxy/sqs"
+	"github.com/portico-platform/portico/test/awsproxy/sts"
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 // Options configure a Proxy. Only Upstream is required.
@@ -43,11 +60,11 @@ type Proxy struct {
 	journal  *journal
 	faults   *faults
 	keys     *keyring
-	upstream *upstream
+	upstream *wire.Upstream
 	s3Hosts  []string
 	now      func() time.Time
-	judge    *permissionJudge
-	lag      *lag
+	judge    *permit.Judge
+	lag      *lag.Lag
 	regions  regions
 
 	services map[string]behaviour
@@ -57,10 +74,10 @@ type Proxy struct {
 	*ec2Service
 	*eksService
 	*iamService
-	*podSessions
-	*post
+	*podAgent
+	*deliveryPost
 	*rdsService
-	*roles
+	*permitRoles
 	*route53Service
 	*s3Service
 	*sqsService
@@ -86,7 +103,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	up := newUpstream(o.Upstream)
+	up := wire.NewUpstream(o.Upstream)
 	p := &Proxy{
 		journal:  newJournal(o.JournalSize),
 		faults:   &faults{random: rand.New(rand.NewPCG(o.Seed, o.Seed))},
@@ -94,7 +111,7 @@ func New(o Options) (*Proxy, error) {
 		upstream: up,
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
-		lag:      newLag(o.Seed, o.TimeScale, o.Now),
+		lag:      lag.New(o.Seed, o.TimeScale, o.Now),
 	}
 	p.start(o)
 	p.done, p.close = context.WithCancel(context.Background())
@@ -104,29 +121,29 @@ func New(o Options) (*Proxy, error) {
 // start creates the services, and connects those that depend on each other.
 func (p *Proxy) start(o Options) {
 	up, accounts := p.upstream, p.keys.accounts
-	book := newRoleBook(up, p.lag)
-	p.roles = newRoles(o.RolePolicies, book.policies)
-	p.judge = newPermissionJudge(p.roles, o.Now, p.policyOf)
-	p.post = newPost(up, o.Now, p.policyOf)
+	book := iam.NewBook(up, p.lag)
+	p.permitRoles = permit.NewRoles(o.RolePolicies, book.Policies)
+	p.judge = permit.NewJudge(p.permitRoles, o.Now, p.policyOf)
+	p.deliveryPost = delivery.New(up, o.Now, p.policyOf)
 
-	p.s3Service = newS3(up, p.lag, accounts, p.post, p.judge.decide, p.policyOf)
-	p.rdsService = newRDS(up, p.lag, o.Now)
-	p.judge.ownerOf, p.judge.uncounted = p.s3Service.bucketOwner, p.rdsService.UncountedTags
-	p.ec2Service = newEC2(up, p.lag, o.Now)
-	p.sqsService = newSQS(up, p.lag, o.Now)
-	p.route53Service = newRoute53(up, accounts, o.Now)
-	balancers := newELB(up)
-	p.acmService = newACM(up, p.route53Service, balancers, o.Now)
-	p.iamService = newIAM(book)
-	p.eksService = newEKS(book, p.lag, o.Now)
-	sessions := newSTS(book, p.keys, p.judge.decide, p.lag, o.Now)
-	p.podSessions = newPodSessions(up, book, p.eksService, sessions, p.keys, p.lag, o.Now)
+	p.s3Service = s3.New(up, p.lag, accounts, p.deliveryPost, p.judge.Decide, p.policyOf)
+	p.rdsService = rds.New(up, p.lag, o.Now)
+	p.judge.OwnerOf, p.judge.Uncounted = p.s3Service.BucketOwner, p.rdsService.UncountedTags
+	p.ec2Service = ec2.New(up, p.lag, o.Now)
+	p.sqsService = sqs.New(up, p.lag, o.Now)
+	p.route53Service = route53.New(up, accounts, o.Now)
+	balancers := elbv2.New(up)
+	p.acmService = acm.New(up, p.route53Service, balancers, o.Now)
+	p.iamService = iam.New(book)
+	p.eksService = eks.New(book, p.lag, o.Now)
+	sessions := sts.New(book, p.keys, p.judge.Decide, p.lag, o.Now)
+	p.podAgent = podidentity.New(up, book, p.eksService, sessions, p.keys, p.lag, o.Now)
 
 	p.services = map[string]behaviour{
-		"s3": p.s3Service, "s3control": s3Control{p.s3Service}, "sqs": p.sqsService,
-		"sns": newSNS(up, p.post, p.pageSize.Load), "rds": p.rdsService, "ec2": p.ec2Service,
+		"s3": p.s3Service, "s3control": s3.Control{Service: p.s3Service}, "sqs": p.sqsService,
+		"sns": sns.New(up, p.deliveryPost, p.pageSize.Load), "rds": p.rdsService, "ec2": p.ec2Service,
 		"route53": p.route53Service, "acm": p.acmService, "elasticloadbalancing": balancers,
-		"sts": sessions, "iam": p.iamService, "eks": p.eksService, "kms": newKMS(up),
+		"sts": sessions, "iam": p.iamService, "eks": p.eksService, "kms": kms.New(up),
 		"tagging": unchanged(taggingNeeds), "ssm": unchanged(ssmNeeds),
 	}
 }
@@ -166,19 +183,19 @@ func (p *Proxy) OnCall(h Hook) {
 }
 
 // Calm makes every change show at once, until end is called: for tests that count calls.
-func (p *Proxy) Calm() (end func()) { return p.lag.calmly() }
+func (p *Proxy) Calm() (end func()) { return p.lag.Calm() }
 
 // RevokeKey makes the access key unknown, whatever its origin, until MapKey.
 func (p *Proxy) RevokeKey(accessKey string) { p.keys.revoke(accessKey) }
 
 // MapKey assigns the access key, known or not, to the account.
-func (p *Proxy) MapKey(accessKey, account string) { p.keys.assign(accessKey, account) }
+func (p *Proxy) MapKey(accessKey, account string) { p.keys.Assign(accessKey, account) }
 
 // Close ends hanging calls and idle connections. The server that serves the handlers finishes calls in progress; shut
 // it down first.
 func (p *Proxy) Close() {
 	p.close()
-	p.upstream.close()
+	p.upstream.Close()
 }
 
 func (p *Proxy) callHook(ctx context.Context, c Call, phase Phase) error {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 func get(id uint64) Call { return Call{ID: id, Operation: "Get"} }
@@ -172,8 +174,8 @@ func TestAccountReachesTheSimulatorAndCannotBeForged(t *testing.T) {
 	if _, _, err := do(t, s, "rds", "POST", "/", "Action=RebootDBInstance&DBInstanceIdentifier=db1"); err != nil {
 		t.Fatal(err)
 	}
-	if got.Get(accountHeader) != "1" {
-		t.Errorf("account %q", got.Get(accountHeader))
+	if got.Get(wire.AccountHeader) != "1" {
+		t.Errorf("account %q", got.Get(wire.AccountHeader))
 	}
 	c := p.Calls()[0]
 	if c.Service != "rds" || c.Operation != "RebootDBInstance" || c.Resource != "db1" || !c.Write || c.Status != 200 ||

@@ -3,6 +3,8 @@ package awsproxy
 import (
 	"net/http"
 	"sync"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 // regions are the regions that accounts have disabled. In AWS every region that was introduced after March 20, 2019
@@ -38,9 +40,9 @@ func (p *Proxy) DisableRegion(account, region string) (enable func()) {
 
 // unknownInRegion refuses credentials that the region does not know. For a session, S3 reports that the token is
 // invalid.
-func unknownInRegion(x *exchange) *reply {
-	if x.protocol == protoS3 && x.scope.token {
-		return x.fail(http.StatusBadRequest, "InvalidToken", "The provided token is malformed or otherwise invalid.")
+func unknownInRegion(x *wire.Exchange) *wire.Reply {
+	if x.Protocol == wire.S3 && x.Scope.Token {
+		return x.Fail(http.StatusBadRequest, "InvalidToken", "The provided token is malformed or otherwise invalid.")
 	}
 	return badKey(x, errUnknownKey)
 }

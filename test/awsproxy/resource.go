@@ -2,8 +2,9 @@ package awsproxy
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
 func resourceOfForm(service string, form url.Values) string {
@@ -11,20 +12,11 @@ func resourceOfForm(service string, form url.Values) string {
 		if v := form.Get(name); v != "" {
 			return []string{v}
 		}
-		if list := formList(form, name+"."); list != nil {
+		if list := wire.FormList(form, name+"."); list != nil {
 			return list
 		}
-		return formList(form, name+".member.")
+		return wire.FormList(form, name+".member.")
 	})
-}
-
-// formList reads prefix1, prefix2, and so on.
-func formList(form url.Values, prefix string) []string {
-	var out []string
-	for i := 1; form.Has(prefix + strconv.Itoa(i)); i++ {
-		out = append(out, form.Get(prefix+strconv.Itoa(i)))
-	}
-	return out
 }
 
 func resourceOfJSON(service string, input map[string]any) string {

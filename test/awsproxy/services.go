@@ -1,6 +1,12 @@
 package awsproxy
 
-import "strings"
+import (
+	"context"
+	"strings"
+
+	"github.com/portico-platform/portico/test/awsproxy/permit"
+	"github.com/portico-platform/portico/test/awsproxy/wire"
+)
 
 // service describes a service to the proxy, in addition to its protocol.
 type service struct {
@@ -82,4 +88,14 @@ func topicOf(v string) string {
 		return parts[5]
 	}
 	return v
+}
+
+// behaviour is what the proxy does for a service.
+type behaviour interface {
+	// Around implements what the service does in addition to the simulator, or differently. It may change x before it
+	// calls next, which passes x on; act after it; or reply without it. Its own calls to the simulator are not in the
+	// journal: in AWS they would be internal.
+	Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error)
+	// Needs returns the permissions of a call, as permit.Needs does.
+	Needs(ctx context.Context, x *wire.Exchange) ([]permit.Need, error)
 }

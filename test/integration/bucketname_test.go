@@ -111,7 +111,8 @@ func strictly(t *testing.T, account string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN(account), iampolicy.Policies{Identity: []*iampolicy.Policy{policy}}))
+	policies := iampolicy.Policies{Identity: []*iampolicy.Policy{policy}}
+	t.Cleanup(world.Proxy.AttachPolicies(stack.RoleARN(account), policies))
 }
 
 // Without the policy for chosen names, buckets with generated names work, and others report what to do.

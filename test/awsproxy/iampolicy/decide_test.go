@@ -156,7 +156,8 @@ func TestConditions(t *testing.T) {
 		p := iampolicy.Policies{Identity: []*iampolicy.Policy{
 			parse(t, document(allow(`"Action":"s3:*","Resource":"*","Condition":{`+condition+`}`))),
 		}}
-		if got := p.Decide(iampolicy.Request{Action: "s3:GetObject", Resource: bucket, Context: in}); got.Allowed != want {
+		got := p.Decide(iampolicy.Request{Action: "s3:GetObject", Resource: bucket, Context: in})
+		if got.Allowed != want {
 			t.Errorf("%s: %v, want %v", condition, got.Allowed, want)
 		}
 	}

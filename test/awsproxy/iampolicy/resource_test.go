@@ -78,15 +78,19 @@ func TestAQueueAdmitsServices(t *testing.T) {
 }
 
 func TestPoliciesOfResourcesAndCallersTogether(t *testing.T) {
-	self := []iampolicy.Principal{{Kind: "AWS", Name: sessionARN}, {Kind: "AWS", Name: roleARN}, {Kind: "AWS", Name: rootARN}}
+	self := []iampolicy.Principal{
+		{Kind: "AWS", Name: sessionARN}, {Kind: "AWS", Name: roleARN}, {Kind: "AWS", Name: rootARN},
+	}
 	local, foreign := iampolicy.Caller{Names: self}, iampolicy.Caller{Names: self, Foreign: true}
-	root, foreignRoot := iampolicy.Caller{Names: self[2:], Root: true}, iampolicy.Caller{Names: self[2:], Root: true, Foreign: true}
+	root := iampolicy.Caller{Names: self[2:], Root: true}
+	foreignRoot := iampolicy.Caller{Names: self[2:], Root: true, Foreign: true}
 	key := iampolicy.Caller{Names: self, ByPolicy: true}
 	may := iampolicy.Policies{Identity: []*iampolicy.Policy{parse(t, document(allow(`"Action":"sqs:*","Resource":"*"`)))}}
 	mayNot, denied := iampolicy.Policies{},
 		iampolicy.Policies{Identity: []*iampolicy.Policy{parse(t, document(deny(`"Action":"*","Resource":"*"`)))}}
 	elsewhere := parse(t, document(allow(`"Action":"s3:*","Resource":"*"`)))
-	bounded, inSession := iampolicy.Policies{Boundary: elsewhere}, iampolicy.Policies{Session: []*iampolicy.Policy{elsewhere}}
+	bounded := iampolicy.Policies{Boundary: elsewhere}
+	inSession := iampolicy.Policies{Session: []*iampolicy.Policy{elsewhere}}
 	not := func(names string) string {
 		return strings.Replace(onQueue("Deny", `{"AWS":[`+names+`]}`), "Principal", "NotPrincipal", 1)
 	}
@@ -125,7 +129,8 @@ func TestPoliciesOfResourcesAndCallersTogether(t *testing.T) {
 		if tc.statements != nil {
 			on = parseResource(t, tc.statements...)
 		}
-		got := tc.own.DecideOn(iampolicy.Request{Action: "sqs:SendMessage", Resource: queue, Context: values()}, on, tc.who)
+		r := iampolicy.Request{Action: "sqs:SendMessage", Resource: queue, Context: values()}
+		got := tc.own.DecideOn(r, on, tc.who)
 		if got.Allowed != (tc.want == "") || !strings.Contains(got.Because(), tc.want) {
 			t.Errorf("%s: %v, %q", name, got.Allowed, got.Because())
 		}

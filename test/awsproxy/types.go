@@ -1,0 +1,60 @@
+package awsproxy
+
+import (
+	"github.com/portico-platform/portico/test/awsproxy/acm"
+	"github.com/portico-platform/portico/test/awsproxy/delivery"
+	"github.com/portico-platform/portico/test/awsproxy/ec2"
+	"github.com/portico-platform/portico/test/awsproxy/eks"
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
+	"github.com/portico-platform/portico/test/awsproxy/permit"
+	"github.com/portico-platform/portico/test/awsproxy/podidentity"
+	"github.com/portico-platform/portico/test/awsproxy/rds"
+	"github.com/portico-platform/portico/test/awsproxy/route53"
+	"github.com/portico-platform/portico/test/awsproxy/s3"
+	"github.com/portico-platform/portico/test/awsproxy/sqs"
+	"github.com/portico-platform/portico/test/awsproxy/wire"
+)
+
+// The services that Proxy embeds: an embedded type has the name of its field.
+type (
+	acmService     = acm.Service
+	deliveryPost   = delivery.Post
+	ec2Service     = ec2.Service
+	eksService     = eks.Service
+	iamService     = iam.Service
+	permitRoles    = permit.Roles
+	podAgent       = podidentity.Agent
+	rdsService     = rds.Service
+	route53Service = route53.Service
+	s3Service      = s3.Service
+	sqsService     = sqs.Service
+)
+
+// Types of services that tests use.
+type (
+	Call             = wire.Call
+	Actor            = wire.Actor
+	S3Server         = s3.Server
+	DatabaseServers  = rds.Servers
+	DatabaseInstance = rds.Instance
+	EKSCluster       = eks.Cluster
+	Pod              = podidentity.Pod
+	PodVerifier      = podidentity.Verifier
+)
+
+// The entrances.
+const (
+	Operator = wire.Operator
+	Outside  = wire.Outside
+	Workload = wire.Workload
+)
+
+// PlainHTTPHeader is wire.PlainHTTPHeader.
+const PlainHTTPHeader = wire.PlainHTTPHeader
+
+// ErrPodToken is podidentity.ErrToken.
+var ErrPodToken = podidentity.ErrToken
+
+// ParsePolicy is permit.ParsePolicy.
+func ParsePolicy(text []byte) (*iampolicy.Policy, error) { return permit.ParsePolicy(text) }

@@ -1,0 +1,21 @@
+package wire
+
+import (
+	"strings"
+)
+
+// Element returns the text of the first element with the name, or "".
+func Element(in []byte, name string) string {
+	_, rest, ok := strings.Cut(string(in), "<"+name+">")
+	if !ok {
+		return ""
+	}
+	text, _, _ := strings.Cut(rest, "<")
+	return text
+}
+
+type RawXML struct {
+	Inner string `xml:",innerxml"`
+}
+
+type Tag struct{ Key, Value string }
