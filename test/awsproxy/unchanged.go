@@ -9,6 +9,15 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
+// unchanged returns the permissions of the calls to a service that the simulator serves well enough.
+type unchanged func(x *wire.Exchange) ([]permit.Need, error)
+
+func (unchanged) Around(ctx context.Context, _ *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
+	return next(ctx)
+}
+
+func (of unchanged) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) { return of(x) }
+
 func taggingNeeds(x *wire.Exchange) ([]permit.Need, error) {
 	if x.Call.Operation != "GetResources" {
 		return nil, permit.UnknownOperation(x)
@@ -36,12 +45,3 @@ func ssmNeeds(x *wire.Exchange) ([]permit.Need, error) {
 	}
 	return permit.Plain(action, strings.Join(slices.Clip(resource), ":")), nil
 }
-
-// unchanged returns the permissions of the calls to a service that the simulator serves well enough.
-type unchanged func(x *wire.Exchange) ([]permit.Need, error)
-
-func (unchanged) Around(ctx context.Context, _ *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
-	return next(ctx)
-}
-
-func (of unchanged) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) { return of(x) }

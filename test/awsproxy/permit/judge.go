@@ -12,49 +12,6 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// policyFor returns the policy of the resource of a need, and the caller as that policy sees it.
-func (p *Judge) policyFor(ctx context.Context, x *wire.Exchange, n *Need) (
-	*iampolicy.ResourcePolicy, iampolicy.Caller, error,
-) {
-	names := wire.Identities(x.Caller, wire.Partition(x.Call.Region), x.Call.Account)
-	who := iampolicy.Caller{Names: names, Root: x.Caller == nil}
-	id := wire.SplitARN(n.Resource)
-	alias := strings.HasPrefix(id.Resource, "alias/") // of a key: only identities have permissions on it
-	if !governed[id.Service] || alias || n.Action == "s3:CreateBucket" || x.Call.Operation == "CreateBucket" {
-		return nil, who, nil
-	}
-	owner := id.Account
-	about := n.Resource
-	if id.Service == "s3" {
-		bucket, _, _ := strings.Cut(id.Resource, "/")
-		about = x.GlobalARN("s3", "", bucket)
-		var err error
-		if owner, err = p.OwnerOf(ctx, x, bucket); err != nil {
-			return nil, who, err
-		}
-	}
-	who.Foreign = owner != "" && owner != x.Call.Account
-	who.ByPolicy = id.Service == "kms"
-	on, known := x.Policies[about]
-	if !known {
-		var err error
-		if on, err = p.policyOf(ctx, about); err != nil {
-			return nil, who, err
-		}
-		if x.Policies == nil {
-			x.Policies = map[string]*iampolicy.ResourcePolicy{}
-		}
-		x.Policies[about] = on
-	}
-	return on, who, nil
-}
-
-// Decider judges one permission. Missing is true if it depends on the tags of a resource that does not exist.
-type Decider func(ctx context.Context, x *wire.Exchange, n *Need) (d iampolicy.Decision, missing bool, err error)
-
-// PolicyFinder returns the policy of a resource by its ARN; nil if it has none.
-type PolicyFinder func(ctx context.Context, arn string) (*iampolicy.ResourcePolicy, error)
-
 // Judge judges calls as IAM does: by the policies of the caller's role, and by that of the resource.
 type Judge struct {
 	roles    *Roles
@@ -70,6 +27,12 @@ type Judge struct {
 func NewJudge(roles *Roles, now func() time.Time, policyOf PolicyFinder) *Judge {
 	return &Judge{roles: roles, now: now, policyOf: policyOf}
 }
+
+// Decider judges one permission. Missing is true if it depends on the tags of a resource that does not exist.
+type Decider func(ctx context.Context, x *wire.Exchange, n *Need) (d iampolicy.Decision, missing bool, err error)
+
+// PolicyFinder returns the policy of a resource by its ARN; nil if it has none.
+type PolicyFinder func(ctx context.Context, arn string) (*iampolicy.ResourcePolicy, error)
 
 // Judge refuses a call that the policies of the caller's role, or that of the resource, do not allow; of returns the
 // permissions of the call, in the order in which AWS checks them. For the root user of an account only the resources'
@@ -170,3 +133,40 @@ func (p *Judge) known(x *wire.Exchange, n *Need) Facts {
 
 // governed are the services whose resources have policies, which also limit the root user of an account.
 var governed = map[string]bool{"s3": true, "s3control": true, "sqs": true, "sns": true, "kms": true}
+
+// policyFor returns the policy of the resource of a need, and the caller as that policy sees it.
+func (p *Judge) policyFor(ctx context.Context, x *wire.Exchange, n *Need) (
+	*iampolicy.ResourcePolicy, iampolicy.Caller, error,
+) {
+	names := wire.Identities(x.Caller, wire.Partition(x.Call.Region), x.Call.Account)
+	who := iampolicy.Caller{Names: names, Root: x.Caller == nil}
+	id := wire.SplitARN(n.Resource)
+	alias := strings.HasPrefix(id.Resource, "alias/") // of a key: only identities have permissions on it
+	if !governed[id.Service] || alias || n.Action == "s3:CreateBucket" || x.Call.Operation == "CreateBucket" {
+		return nil, who, nil
+	}
+	owner := id.Account
+	about := n.Resource
+	if id.Service == "s3" {
+		bucket, _, _ := strings.Cut(id.Resource, "/")
+		about = x.GlobalARN("s3", "", bucket)
+		var err error
+		if owner, err = p.OwnerOf(ctx, x, bucket); err != nil {
+			return nil, who, err
+		}
+	}
+	who.Foreign = owner != "" && owner != x.Call.Account
+	who.ByPolicy = id.Service == "kms"
+	on, known := x.Policies[about]
+	if !known {
+		var err error
+		if on, err = p.policyOf(ctx, about); err != nil {
+			return nil, who, err
+		}
+		if x.Policies == nil {
+			x.Policies = map[string]*iampolicy.ResourcePolicy{}
+		}
+		x.Policies[about] = on
+	}
+	return on, who, nil
+}

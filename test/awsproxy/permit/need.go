@@ -12,16 +12,6 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// isRootsOwn reports whether the root user of the bucket's account may do it regardless of the policy, so that an
-// account cannot lock itself out of its bucket: "PutBucketPolicy" of S3's reference.
-func (n *Need) isRootsOwn(who iampolicy.Caller) bool {
-	switch n.Action {
-	case "s3:GetBucketPolicy", "s3:PutBucketPolicy", "s3:DeleteBucketPolicy":
-		return who.Root && !who.Foreign
-	}
-	return false
-}
-
 // Need is a permission that a call needs: AWS judges each separately.
 type Need struct {
 	Action, Resource string
@@ -35,6 +25,10 @@ type Need struct {
 	// Denied replaces the service's response to a caller without the permission.
 	Denied func() *wire.Reply
 }
+
+// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error, so
+// that no call is served without a check.
+type needs func(ctx context.Context, x *wire.Exchange) ([]Need, error)
 
 // Plain returns one permission on one resource whose tags do not matter.
 func Plain(action, resource string) []Need { return []Need{{Action: action, Resource: resource}} }
@@ -89,6 +83,12 @@ func Unauthorized(x *wire.Exchange, n *Need, because string) *wire.Reply {
 	}
 }
 
-// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error, so
-// that no call is served without a check.
-type needs func(ctx context.Context, x *wire.Exchange) ([]Need, error)
+// isRootsOwn reports whether the root user of the bucket's account may do it regardless of the policy, so that an
+// account cannot lock itself out of its bucket: "PutBucketPolicy" of S3's reference.
+func (n *Need) isRootsOwn(who iampolicy.Caller) bool {
+	switch n.Action {
+	case "s3:GetBucketPolicy", "s3:PutBucketPolicy", "s3:DeleteBucketPolicy":
+		return who.Root && !who.Foreign
+	}
+	return false
+}

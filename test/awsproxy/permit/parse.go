@@ -6,6 +6,24 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
+// conditionKeys are the keys that the proxy can give values for.
+var conditionKeys = iampolicy.Keys{
+	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion",
+	"aws:ResourceAccount",
+	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp",
+	"aws:UserAgent",
+	"aws:PrincipalIsAWSService", "aws:ViaAWSService",
+	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService",
+	"kms:ViaService",
+	"iam:PermissionsBoundary", "iam:ResourceTag/", "sts:ExternalId", "sts:RoleSessionName", "s3:prefix", "s3:delimiter",
+	"s3:max-keys",
+	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes",
+	"route53:ChangeResourceRecordSetsActions",
+}
+
+// ParsePolicy parses a policy document for roles. A condition key that the proxy has no values for is an error.
+func ParsePolicy(text []byte) (*iampolicy.Policy, error) { return iampolicy.Parse(text, conditionKeys) }
+
 // SessionPolicyLimit is the maximum length of a session policy in characters, by the references of AssumeRole and
 // CreatePodIdentityAssociation.
 const SessionPolicyLimit = 2048
@@ -35,21 +53,3 @@ var resourceKeys = slices.Concat(conditionKeys, iampolicy.Keys{
 func ParseResourcePolicy(text []byte) (*iampolicy.ResourcePolicy, error) {
 	return iampolicy.ParseResource(text, resourceKeys)
 }
-
-// conditionKeys are the keys that the proxy can give values for.
-var conditionKeys = iampolicy.Keys{
-	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion",
-	"aws:ResourceAccount",
-	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime", "aws:SecureTransport", "aws:SourceIp",
-	"aws:UserAgent",
-	"aws:PrincipalIsAWSService", "aws:ViaAWSService",
-	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService",
-	"kms:ViaService",
-	"iam:PermissionsBoundary", "iam:ResourceTag/", "sts:ExternalId", "sts:RoleSessionName", "s3:prefix", "s3:delimiter",
-	"s3:max-keys",
-	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes",
-	"route53:ChangeResourceRecordSetsActions",
-}
-
-// ParsePolicy parses a policy document for roles. A condition key that the proxy has no values for is an error.
-func ParsePolicy(text []byte) (*iampolicy.Policy, error) { return iampolicy.Parse(text, conditionKeys) }

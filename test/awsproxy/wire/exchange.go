@@ -10,43 +10,6 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
-// Account returns the account that owns the resource of the call: the caller's, unless the call names another one.
-func (x *Exchange) Account() string { return cmp.Or(x.Owner, x.Call.Account) }
-
-// Foreign reports whether the call names a queue or topic of another account.
-func (x *Exchange) Foreign() bool { return x.Account() != x.Call.Account }
-
-// RootARN returns the ARN of the root user of the caller's account.
-func (x *Exchange) RootARN() string { return x.GlobalARN("iam", x.Call.Account, "root") }
-
-// Identity returns the caller's ARN.
-func (x *Exchange) Identity() string {
-	if x.Caller == nil {
-		return x.RootARN()
-	}
-	return x.Caller.ARN
-}
-
-// Scope holds what a SigV4 credential says about a call.
-type Scope struct {
-	Key, Region, Service string
-	Token                bool // the request has a session token
-	Signed               time.Time
-	Valid                time.Duration
-}
-
-// Protocol is a service's wire protocol; it decides the shape of errors.
-type Protocol int
-
-const (
-	S3 Protocol = iota
-	Query
-	EC2
-	JSON
-	RESTXML
-	RESTJSON
-)
-
 // Exchange is one request in progress, with what the proxy has parsed of it.
 type Exchange struct {
 	In       *http.Request
@@ -71,10 +34,47 @@ type Exchange struct {
 	Bucket string         // S3
 }
 
+// Forward passes on the exchange in its current state.
+type Forward func(ctx context.Context) (*Reply, error)
+
+// Protocol is a service's wire protocol; it decides the shape of errors.
+type Protocol int
+
+const (
+	S3 Protocol = iota
+	Query
+	EC2
+	JSON
+	RESTXML
+	RESTJSON
+)
+
 // SetForm replaces the query protocol's parameters.
 func (x *Exchange) SetForm(form url.Values) {
 	x.Form, x.Body = form, []byte(form.Encode())
 }
 
-// Forward passes on the exchange in its current state.
-type Forward func(ctx context.Context) (*Reply, error)
+// Account returns the account that owns the resource of the call: the caller's, unless the call names another one.
+func (x *Exchange) Account() string { return cmp.Or(x.Owner, x.Call.Account) }
+
+// Foreign reports whether the call names a queue or topic of another account.
+func (x *Exchange) Foreign() bool { return x.Account() != x.Call.Account }
+
+// RootARN returns the ARN of the root user of the caller's account.
+func (x *Exchange) RootARN() string { return x.GlobalARN("iam", x.Call.Account, "root") }
+
+// Identity returns the caller's ARN.
+func (x *Exchange) Identity() string {
+	if x.Caller == nil {
+		return x.RootARN()
+	}
+	return x.Caller.ARN
+}
+
+// Scope holds what a SigV4 credential says about a call.
+type Scope struct {
+	Key, Region, Service string
+	Token                bool // the request has a session token
+	Signed               time.Time
+	Valid                time.Duration
+}

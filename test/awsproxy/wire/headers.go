@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// AccountHeader passes the account of a call to moto; without it moto uses the account of the access key if moto
+// created the key, otherwise 123456789012.
+const AccountHeader = "X-Moto-Account-Id"
+
 // PlainHTTPHeader is a header that makes a call to Proxy.Workload or Proxy.Outside count as one without TLS. All other
 // calls count as calls with TLS: the proxy stands in for AWS's HTTPS endpoints, which tests and `make run` reach
 // without it.
@@ -35,7 +39,3 @@ func (x *Exchange) SetPrivateHeaders(h http.Header) {
 		h.Set(DeliverHeader, strings.Join(ways, " "))
 	}
 }
-
-// AccountHeader passes the account of a call to moto; without it moto uses the account of the access key if moto
-// created the key, otherwise 123456789012.
-const AccountHeader = "X-Moto-Account-Id"

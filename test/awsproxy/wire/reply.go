@@ -12,9 +12,47 @@ import (
 	"strings"
 )
 
+// Reply is a response of the simulator or of the proxy itself.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Stream io.ReadCloser // the rest of the body, if not nil
+}
+
+// Load reads the body into memory.
+func (r *Reply) Load() error {
+	if r.Stream == nil {
+		return nil
+	}
+	stream := r.Stream
+	defer func() { _ = stream.Close() }()
+	rest, err := io.ReadAll(stream)
+	if err != nil {
+		return fmt.Errorf("read the simulator's response: %w", err)
+	}
+	r.Body, r.Stream = append(r.Body, rest...), nil
+	r.Header.Del("Content-Length")
+	return nil
+}
+
+func (r *Reply) Discard() {
+	if r != nil && r.Stream != nil {
+		_ = r.Stream.Close()
+	}
+}
+
 func (r *Reply) SetJSON(v any) (err error) {
 	r.Body, err = json.Marshal(v)
 	r.Header.Del("Content-Length")
+	return err
+}
+
+// Broken returns err, or an error for the simulator's failure, which does not prove that a resource is missing.
+func (r *Reply) Broken(err error) error {
+	if err == nil && r.Status >= http.StatusInternalServerError {
+		return fmt.Errorf("the simulator answered %d: %s", r.Status, r.Body)
+	}
 	return err
 }
 
@@ -72,42 +110,4 @@ func RequestID(proto Protocol) string {
 	_, _ = rand.Read(b) // never fails, as documented
 	h := hex.EncodeToString(b)
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
-}
-
-// Broken returns err, or an error for the simulator's failure, which does not prove that a resource is missing.
-func (r *Reply) Broken(err error) error {
-	if err == nil && r.Status >= http.StatusInternalServerError {
-		return fmt.Errorf("the simulator answered %d: %s", r.Status, r.Body)
-	}
-	return err
-}
-
-// Reply is a response of the simulator or of the proxy itself.
-type Reply struct {
-	Status int
-	Header http.Header
-	Body   []byte
-	Stream io.ReadCloser // the rest of the body, if not nil
-}
-
-// Load reads the body into memory.
-func (r *Reply) Load() error {
-	if r.Stream == nil {
-		return nil
-	}
-	stream := r.Stream
-	defer func() { _ = stream.Close() }()
-	rest, err := io.ReadAll(stream)
-	if err != nil {
-		return fmt.Errorf("read the simulator's response: %w", err)
-	}
-	r.Body, r.Stream = append(r.Body, rest...), nil
-	r.Header.Del("Content-Length")
-	return nil
-}
-
-func (r *Reply) Discard() {
-	if r != nil && r.Stream != nil {
-		_ = r.Stream.Close()
-	}
 }
