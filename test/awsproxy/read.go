@@ -17,26 +17,6 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// namedOwner returns the account in the queue's URL, or the topic's ARN; "" if there is none.
-func namedOwner(x *wire.Exchange) string {
-	switch x.Call.Service {
-	case "sqs":
-		if account, _ := sqs.QueueOf(x); permit.AccountNumber.MatchString(account) {
-			return account
-		}
-	case "sns":
-		for _, name := range []string{"TopicArn", "ResourceArn", "TargetArn", "SubscriptionArn"} {
-			if account := wire.SplitARN(x.Form.Get(name)).Account; permit.AccountNumber.MatchString(account) {
-				return account
-			}
-		}
-	case "kms":
-		key, _ := x.JSON["KeyId"].(string)
-		return wire.SplitARN(key).Account
-	}
-	return ""
-}
-
 // maxBody is the largest request body that is held in memory: more than any AWS API accepts, except for the objects
 // of S3, which are streamed.
 const maxBody = 16 << 20
@@ -195,4 +175,24 @@ func isWrite(operation string) bool {
 		}
 	}
 	return true
+}
+
+// namedOwner returns the account in the queue's URL, or the topic's ARN; "" if there is none.
+func namedOwner(x *wire.Exchange) string {
+	switch x.Call.Service {
+	case "sqs":
+		if account, _ := sqs.QueueOf(x); permit.AccountNumber.MatchString(account) {
+			return account
+		}
+	case "sns":
+		for _, name := range []string{"TopicArn", "ResourceArn", "TargetArn", "SubscriptionArn"} {
+			if account := wire.SplitARN(x.Form.Get(name)).Account; permit.AccountNumber.MatchString(account) {
+				return account
+			}
+		}
+	case "kms":
+		key, _ := x.JSON["KeyId"].(string)
+		return wire.SplitARN(key).Account
+	}
+	return ""
 }

@@ -1,3 +1,5 @@
+// Package acm is AWS Certificate Manager: a certificate is issued when the records that validate it are in public zones,
+// and cannot be deleted while a load balancer uses it.
 package acm
 
 import (
@@ -60,6 +62,8 @@ type certificate struct {
 	notAfter       time.Time
 }
 
+// New returns ACM, which learns from Route 53 when records change, and from the load balancers which certificates they
+// use.
 func New(up *wire.Upstream, dns *route53.Service, balancer *elbv2.Service, now func() time.Time) *Service {
 	s := &Service{
 		upstream: up, dns: dns, balancer: balancer, now: now, recordDelay: defaultRecordDelay,
@@ -71,6 +75,7 @@ func New(up *wire.Upstream, dns *route53.Service, balancer *elbv2.Service, now f
 	return s
 }
 
+// Around serves the calls to ACM.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	arn, _ := x.JSON["CertificateArn"].(string)
 	switch x.Call.Operation {

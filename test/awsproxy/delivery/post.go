@@ -1,3 +1,5 @@
+// Package delivery decides which messages of SNS, S3 and EventBridge arrive in queues and topics: those that the policies
+// of the receiver and of its key allow. moto delivers them.
 package delivery
 
 import (
@@ -25,6 +27,7 @@ type Post struct {
 	policyOf permit.PolicyFinder
 }
 
+// New returns the post; policyOf returns the policy of a receiver or a key.
 func New(up *wire.Upstream, now func() time.Time, policyOf permit.PolicyFinder) *Post {
 	return &Post{upstream: up, now: now, policyOf: policyOf}
 }

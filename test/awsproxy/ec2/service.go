@@ -1,3 +1,5 @@
+// Package ec2 is Amazon EC2, as far as moto differs from it: client tokens, capacity, changes of instances, and instances
+// that do not show yet.
 package ec2
 
 import (
@@ -37,6 +39,7 @@ type reservation struct {
 	answer     []byte
 }
 
+// New returns EC2.
 func New(up *wire.Upstream, lag *lag.Lag, now func() time.Time) *Service {
 	return &Service{
 		upstream: up, young: &nursery{now: now, lag: lag, born: map[string]time.Time{}, former: map[string][]byte{}},
@@ -45,6 +48,7 @@ func New(up *wire.Upstream, lag *lag.Lag, now func() time.Time) *Service {
 	}
 }
 
+// Around serves the calls to EC2.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if refused := wire.FirstRefusal(refuseLaunch(x), s.young.deny(x)); refused != nil {
 		return refused, nil

@@ -1,3 +1,4 @@
+// Package eks is Amazon EKS: its Pod Identity associations, which moto does not have.
 package eks
 
 import (
@@ -23,6 +24,11 @@ const (
 	associationLag = 10 * time.Second
 	// associationQuota is the number of associations that a cluster may have, by "Amazon EKS service quotas".
 	associationQuota = 5000
+)
+
+const (
+	associationsPath = "pod-identity-associations"
+	tagsPath         = "/tags/"
 )
 
 // Cluster identifies a cluster of Amazon EKS.
@@ -98,6 +104,7 @@ type associationState struct {
 	request string // the request that created it
 }
 
+// New returns EKS without clusters; roles are those of its associations.
 func New(roles *iam.Book, lag *lag.Lag, now func() time.Time) *Service {
 	return &Service{roles: roles, lag: lag, now: now, all: map[Cluster]*clusterState{}}
 }
@@ -131,11 +138,6 @@ func (s *Service) cluster(x *wire.Exchange) *clusterState {
 	defer s.mu.Unlock()
 	return s.all[Cluster{Account: x.Call.Account, Region: x.Call.Region, Name: clusterOf(x.Path)}]
 }
-
-const (
-	associationsPath = "pod-identity-associations"
-	tagsPath         = "/tags/"
-)
 
 // clusterOf returns the cluster's name in a path.
 func clusterOf(path string) string {

@@ -1,3 +1,4 @@
+// Package elbv2 is Elastic Load Balancing, version 2: the limits of load balancers and rules, and their certificates.
 package elbv2
 
 import (
@@ -20,6 +21,7 @@ type Service struct {
 	moved        atomic.Int64 // rules that were moved out of the way of others
 }
 
+// New returns Elastic Load Balancing, which needs certificates: see Use.
 func New(up *wire.Upstream) *Service { return &Service{upstream: up} }
 
 // Use makes load balancers use the certificates.
@@ -33,6 +35,7 @@ type Certificates interface {
 	KeepCertificates(place string) (unlock func())
 }
 
+// Around serves the calls to Elastic Load Balancing.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if x.Call.Write {
 		place := x.Call.Account + "/" + x.Call.Region

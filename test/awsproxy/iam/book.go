@@ -48,27 +48,28 @@ type knownRole struct {
 	changes int64
 }
 
+// NewBook returns an empty book.
 func NewBook(up *wire.Upstream, lag *lag.Lag) *Book {
 	return &Book{upstream: up, lag: lag, known: map[string]knownRole{}, shown: map[string]iampolicy.Policies{}}
 }
 
-// roleName has the parts of a role's ARN.
-type roleName struct{ Partition, Account, path, Name string }
+// RoleName has the parts of a role's ARN.
+type RoleName struct{ Partition, Account, path, Name string }
 
 // ReadRoleARN parses the ARN of a role; false if it is not one.
-func ReadRoleARN(arn string) (roleName, bool) {
+func ReadRoleARN(arn string) (RoleName, bool) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) != 6 || parts[0] != "arn" || parts[2] != "iam" || parts[3] != "" || len(parts[4]) != 12 {
-		return roleName{}, false
+		return RoleName{}, false
 	}
 	full, isRole := strings.CutPrefix(parts[5], "role/")
 	at := strings.LastIndex(full, "/") + 1
-	id := roleName{Partition: parts[1], Account: parts[4], path: "/" + full[:at], Name: full[at:]}
+	id := RoleName{Partition: parts[1], Account: parts[4], path: "/" + full[:at], Name: full[at:]}
 	return id, isRole && id.Name != ""
 }
 
 // region returns a region of the partition, by which moto distinguishes partitions.
-func (n roleName) region() string {
+func (n RoleName) region() string {
 	switch n.Partition {
 	case "aws-cn":
 		return "cn-north-1"
@@ -108,7 +109,7 @@ func (b *Book) Role(ctx context.Context, arn string) (*Role, error) {
 }
 
 // named returns the role with that name in an account, whatever its path; nil if IAM has none.
-func (b *Book) named(ctx context.Context, id roleName) (*Role, error) {
+func (b *Book) named(ctx context.Context, id RoleName) (*Role, error) {
 	var answer struct {
 		Role struct {
 			Arn, RoleName, AssumeRolePolicyDocument string
@@ -136,7 +137,7 @@ func (b *Book) named(ctx context.Context, id roleName) (*Role, error) {
 }
 
 // readPolicies fills in the policies of a role.
-func (b *Book) readPolicies(ctx context.Context, id roleName, r *Role) error {
+func (b *Book) readPolicies(ctx context.Context, id RoleName, r *Role) error {
 	var names struct {
 		Inline   []string `xml:"ListRolePoliciesResult>PolicyNames>member"`
 		Attached []string `xml:"ListAttachedRolePoliciesResult>AttachedPolicies>member>PolicyArn"`
@@ -169,7 +170,7 @@ func (b *Book) readPolicies(ctx context.Context, id roleName, r *Role) error {
 }
 
 // document returns the document of a managed policy; "" if there is none.
-func (b *Book) document(ctx context.Context, id roleName, arn string) (string, error) {
+func (b *Book) document(ctx context.Context, id RoleName, arn string) (string, error) {
 	var policy struct {
 		Version string `xml:"GetPolicyResult>Policy>DefaultVersionId"`
 	}
@@ -185,7 +186,7 @@ func (b *Book) document(ctx context.Context, id roleName, arn string) (string, e
 }
 
 // Ask calls IAM in the account of a role; found is false if IAM refuses.
-func (b *Book) Ask(ctx context.Context, id roleName, answer any, action string, parameters ...string) (
+func (b *Book) Ask(ctx context.Context, id RoleName, answer any, action string, parameters ...string) (
 	found bool, err error,
 ) {
 	form := url.Values{"Action": {action}, "Version": {"2010-05-08"}}

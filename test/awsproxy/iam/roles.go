@@ -1,3 +1,5 @@
+// Package iam is AWS IAM: roles, with what it refuses about them, their policies, which take effect late, and their last
+// use. Package iampolicy evaluates the policies.
 package iam
 
 import (
@@ -24,8 +26,11 @@ const (
 	tagsPerRoleQuota = 50
 )
 
-// SetRolesQuota limits the roles of each account; 0 restores AWS's own limit.
-func (s *Service) SetRolesQuota(n int) { s.quota.Store(int64(n)) }
+var (
+	roleNames   = regexp.MustCompile(`^[\w+=,.@-]{1,64}$`)
+	policyNames = regexp.MustCompile(`^[\w+=,.@-]{1,128}$`)
+	rolePaths   = regexp.MustCompile(`^(/|/[!-~]{1,510}/)$`)
+)
 
 // Service is as strict about roles as IAM is.
 type Service struct {
@@ -33,7 +38,11 @@ type Service struct {
 	quota atomic.Int64
 }
 
+// New returns IAM with the roles of the book.
 func New(book *Book) *Service { return &Service{book: book} }
+
+// SetRolesQuota limits the roles of each account; 0 restores AWS's own limit.
+func (s *Service) SetRolesQuota(n int) { s.quota.Store(int64(n)) }
 
 // NewRoleKey returns the lag's key for a role that may still be unknown to EKS.
 func NewRoleKey(arn string) string { return "new role " + arn }
@@ -44,6 +53,7 @@ var changesPolicies = map[string]bool{
 	"PutRolePermissionsBoundary": true, "DeleteRolePermissionsBoundary": true,
 }
 
+// Around serves the calls to IAM.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	switch x.Call.Operation {
 	case "GetAccountSummary":
@@ -96,8 +106,8 @@ func (b *Book) noteChange(ctx context.Context, x *wire.Exchange, before *Role) {
 }
 
 // namedRole returns the name of the role in a call to IAM, without its path.
-func namedRole(x *wire.Exchange) roleName {
-	return roleName{
+func namedRole(x *wire.Exchange) RoleName {
+	return RoleName{
 		Partition: wire.Partition(x.Call.Region), Account: x.Call.Account, path: "/",
 		Name: x.Form.Get("RoleName"),
 	}
@@ -126,12 +136,6 @@ func (s *Service) refuse(ctx context.Context, x *wire.Exchange, role *Role) (*wi
 	}
 	return nil, nil
 }
-
-var (
-	roleNames   = regexp.MustCompile(`^[\w+=,.@-]{1,64}$`)
-	policyNames = regexp.MustCompile(`^[\w+=,.@-]{1,128}$`)
-	rolePaths   = regexp.MustCompile(`^(/|/[!-~]{1,510}/)$`)
-)
 
 // invalidRoleCall returns which parameter is malformed; "" if none is.
 func invalidRoleCall(x *wire.Exchange) string {

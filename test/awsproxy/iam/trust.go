@@ -17,6 +17,7 @@ var trustKeys = iampolicy.Keys{
 	"aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalTag/", "aws:PrincipalType", "aws:CurrentTime",
 }
 
+// ParseTrust parses the trust policy of a role. A condition key that has no value when a role is assumed is an error.
 func ParseTrust(document string) (*iampolicy.Trust, error) {
 	return iampolicy.ParseTrust([]byte(document), trustKeys)
 }

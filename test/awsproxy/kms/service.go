@@ -1,3 +1,4 @@
+// Package kms is AWS KMS: the policies of keys.
 package kms
 
 import (
@@ -13,8 +14,10 @@ import (
 // its guide. policyFor judges which principals may use a key, and keyAdmits which services may.
 type Service struct{ upstream *wire.Upstream }
 
+// New returns KMS.
 func New(up *wire.Upstream) *Service { return &Service{upstream: up} }
 
+// Around serves the calls to KMS.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	policy, given := x.JSON["Policy"].(string)
 	if x.Call.Operation == "CreateKey" || x.Call.Operation == "PutKeyPolicy" {

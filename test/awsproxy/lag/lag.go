@@ -1,3 +1,4 @@
+// Package lag decides which changes do not show yet.
 package lag
 
 import (
@@ -18,6 +19,7 @@ type Lag struct {
 	until map[string]time.Time // by the key of the change
 }
 
+// New returns a lag that chooses times by the seed, and multiplies them by the scale.
 func New(seed uint64, scale float64, now func() time.Time) *Lag {
 	return &Lag{lots: rand.New(rand.NewPCG(seed, seed)), scale: scale, now: now, until: map[string]time.Time{}}
 }

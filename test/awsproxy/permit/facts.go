@@ -21,6 +21,7 @@ func (f Facts) With(key string, values ...string) Facts {
 	return f
 }
 
+// Values returns the values of a key, which is in lower case.
 func (f Facts) Values(key string) []string { return f[key] }
 
 // Tagged adds the tags of a request.

@@ -1,3 +1,5 @@
+// Package permit judges whether a call is permitted: by the policies of the caller's role, and by that of the resource. It
+// also has what services share about policies. Package iampolicy evaluates single policies.
 package permit
 
 import (
@@ -37,7 +39,7 @@ type PolicyFinder func(ctx context.Context, arn string) (*iampolicy.ResourcePoli
 // Judge refuses a call that the policies of the caller's role, or that of the resource, do not allow; of returns the
 // permissions of the call, in the order in which AWS checks them. For the root user of an account only the resources'
 // policies count.
-func (p *Judge) Judge(ctx context.Context, x *wire.Exchange, of needs) (*wire.Reply, error) {
+func (p *Judge) Judge(ctx context.Context, x *wire.Exchange, of Needs) (*wire.Reply, error) {
 	if x.Caller == nil && (!governed[x.Call.Service] || x.Call.Account == "") {
 		return nil, nil
 	}
@@ -65,7 +67,7 @@ func (p *Judge) Judge(ctx context.Context, x *wire.Exchange, of needs) (*wire.Re
 	return nil, nil
 }
 
-// Decide is the decider.
+// Decide judges one permission, as a Decider.
 func (p *Judge) Decide(ctx context.Context, x *wire.Exchange, n *Need) (d iampolicy.Decision, missing bool, err error) {
 	var policies iampolicy.Policies
 	if x.Caller != nil {

@@ -26,9 +26,9 @@ type Need struct {
 	Denied func() *wire.Reply
 }
 
-// needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error, so
+// Needs returns the permissions of a call, in the order in which AWS checks them. An unknown operation is an error, so
 // that no call is served without a check.
-type needs func(ctx context.Context, x *wire.Exchange) ([]Need, error)
+type Needs func(ctx context.Context, x *wire.Exchange) ([]Need, error)
 
 // Plain returns one permission on one resource whose tags do not matter.
 func Plain(action, resource string) []Need { return []Need{{Action: action, Resource: resource}} }

@@ -22,6 +22,7 @@ func NormalPolicy(text []byte, partition string) ([]byte, error) {
 	return json.Marshal(normalValue(v, "arn:"+partition+":iam::", false))
 }
 
+// AccountNumber matches the number of an account.
 var AccountNumber = regexp.MustCompile(`^[0-9]{12}$`)
 
 // normalValue simplifies a value; principal is true within the elements Principal and NotPrincipal.

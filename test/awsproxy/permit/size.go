@@ -8,12 +8,13 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 )
 
-// policySize has the numbers that services limit: principals and conditions of all statements, and the actions of the
+// Size has the numbers that services limit: principals and conditions of all statements, and the actions of the
 // longest.
-type policySize struct{ Actions, Principals, Conditions int }
+type Size struct{ Actions, Principals, Conditions int }
 
-func SizeOf(p *iampolicy.ResourcePolicy) policySize {
-	var size policySize
+// SizeOf returns the size of a policy.
+func SizeOf(p *iampolicy.ResourcePolicy) Size {
+	var size Size
 	for _, s := range p.Statements() {
 		size.Actions = max(size.Actions, len(s.Actions)+len(s.NotActions))
 		size.Principals += len(s.Principals) + len(s.NotPrincipals)

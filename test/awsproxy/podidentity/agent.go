@@ -1,3 +1,4 @@
+// Package podidentity is the EKS Pod Identity Agent, which gives Pods the credentials of the roles in their associations.
 package podidentity
 
 import (
@@ -72,6 +73,7 @@ type credentials struct {
 	Expiration      time.Time `json:"Expiration"`
 }
 
+// New returns the agent, which opens sessions of the roles in the clusters' associations.
 func New(
 	up *wire.Upstream, roles *iam.Book, clusters *eks.Service, sessions *sts.Service, keys sts.Keys, lag *lag.Lag,
 	now func() time.Time,
@@ -126,6 +128,7 @@ type refusal struct {
 	code, message string
 }
 
+// Error implements error.
 func (e *refusal) Error() string {
 	if e.code == "" {
 		return e.message

@@ -10,6 +10,19 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
+// refuse refuses values that RDS refuses regardless of existing resources, and moto accepts. The rows of
+// test/awslimits have the sources.
+func refuse(x *wire.Exchange) *wire.Reply {
+	switch x.Call.Operation {
+	case "CreateDBInstance":
+		return wire.FirstRefusal(wire.OddTags(x, x.Form, "Tags.Tag."), databaseStorage(x, x.Form),
+			databaseWindows(x, x.Form), databaseNames(x))
+	case "AddTagsToResource":
+		return wire.OddTags(x, x.Form, "Tags.Tag.")
+	}
+	return nil
+}
+
 // databaseStorage refuses combinations of size, type, IOPS and throughput that "Amazon RDS DB instance storage" of
 // the User Guide rules out.
 func databaseStorage(x *wire.Exchange, form url.Values) *wire.Reply {
@@ -145,19 +158,6 @@ func databaseNames(x *wire.Exchange) *wire.Reply {
 			return x.Fail(http.StatusBadRequest, "InvalidParameterValue", parameter+" "+name+
 				" cannot be used as it is a reserved word used by the engine")
 		}
-	}
-	return nil
-}
-
-// refuse refuses values that RDS refuses regardless of existing resources, and moto accepts. The rows of
-// test/awslimits have the sources.
-func refuse(x *wire.Exchange) *wire.Reply {
-	switch x.Call.Operation {
-	case "CreateDBInstance":
-		return wire.FirstRefusal(wire.OddTags(x, x.Form, "Tags.Tag."), databaseStorage(x, x.Form),
-			databaseWindows(x, x.Form), databaseNames(x))
-	case "AddTagsToResource":
-		return wire.OddTags(x, x.Form, "Tags.Tag.")
 	}
 	return nil
 }

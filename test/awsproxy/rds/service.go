@@ -1,3 +1,4 @@
+// Package rds is Amazon RDS: changes that wait, what it refuses, its offers, and real servers behind its endpoints.
 package rds
 
 import (
@@ -46,6 +47,7 @@ type instanceExtra struct {
 	insights       bool
 }
 
+// New returns RDS.
 func New(up *wire.Upstream, lag *lag.Lag, now func() time.Time) *Service {
 	return &Service{
 		upstream: up, lag: lag, now: now, cooldown: storageCooldown,
@@ -53,6 +55,7 @@ func New(up *wire.Upstream, lag *lag.Lag, now func() time.Time) *Service {
 	}
 }
 
+// Around serves the calls to RDS.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if r := wire.FirstRefusal(refuse(x), onSale(x)); r != nil {
 		return r, nil

@@ -1,3 +1,4 @@
+// Package route53 is Amazon Route 53: batches of changes as a whole, the rate of requests, and zones.
 package route53
 
 import (
@@ -43,6 +44,7 @@ type pendingChange struct {
 	submitted        time.Time
 }
 
+// New returns Route 53; accounts returns the known accounts.
 func New(up *wire.Upstream, accounts func() []string, now func() time.Time) *Service {
 	return &Service{
 		upstream: up, accounts: accounts, now: now, delay: defaultDelay, rate: defaultRate,
@@ -71,6 +73,7 @@ func (s *Service) SetRoute53Rate(n int) {
 	s.rate = n
 }
 
+// Around serves the calls to Route 53.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if x.Call.Actor == wire.Operator && !s.admit(x.Call.Account) {
 		return x.Throttled(), nil

@@ -9,6 +9,20 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
+// refuse refuses values that S3 refuses regardless of existing resources, and moto accepts. The rows of
+// test/awslimits have the sources.
+func refuse(x *wire.Exchange) *wire.Reply {
+	switch x.Call.Operation {
+	case "PutBucketTagging":
+		return bucketTags(x)
+	case "PutBucketLifecycleConfiguration":
+		return transitions(x)
+	case "PutBucketCors":
+		return origins(x)
+	}
+	return nil
+}
+
 // transitions refuses a transition that comes too soon after one to STANDARD_IA or ONEZONE_IA.
 func transitions(x *wire.Exchange) *wire.Reply {
 	var c struct {
@@ -82,20 +96,6 @@ func origins(x *wire.Exchange) *wire.Reply {
 				}
 			}
 		}
-	}
-	return nil
-}
-
-// refuse refuses values that S3 refuses regardless of existing resources, and moto accepts. The rows of
-// test/awslimits have the sources.
-func refuse(x *wire.Exchange) *wire.Reply {
-	switch x.Call.Operation {
-	case "PutBucketTagging":
-		return bucketTags(x)
-	case "PutBucketLifecycleConfiguration":
-		return transitions(x)
-	case "PutBucketCors":
-		return origins(x)
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ var sameActions = map[string]bool{
 	"GetBucketAbac": true, "PutBucketAbac": true, "GetBucketRequestPayment": true, "GetBucketWebsite": true,
 }
 
+// Needs returns the permissions of a call on a bucket or an object.
 func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	bucket := x.GlobalARN("s3", "", x.Bucket)
 	_, key, _ := strings.Cut(strings.TrimPrefix(x.Path, "/"), "/")

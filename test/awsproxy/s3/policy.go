@@ -15,18 +15,6 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// BucketPolicy returns the text of a bucket's policy; "" if there is none. moto finds buckets from every account.
-func BucketPolicy(ctx context.Context, u *wire.Upstream, bucket string) (string, error) {
-	r, err := u.Ask(ctx, wire.Question{
-		Service: "s3", Region: "us-east-1", Method: http.MethodGet, Path: "/" + bucket,
-		Query: "policy",
-	})
-	if err != nil || r.Status != http.StatusOK || !json.Valid(r.Body) {
-		return "", r.Broken(err)
-	}
-	return string(r.Body), nil
-}
-
 // bucketPolicyBytes is the maximum that S3 accepts, by "Bucket policies for Amazon S3" of its guide.
 const bucketPolicyBytes = 20 << 10
 
@@ -188,4 +176,16 @@ func fixes(operator, key string, values []string) bool {
 		return strings.ContainsAny(strings.ReplaceAll(v, "${*}", ""), "*?$") || v == "0.0.0.0/0" || v == "::/0"
 	})
 	return slices.Contains(fixing, key) && !wild
+}
+
+// BucketPolicy returns the text of a bucket's policy; "" if there is none. moto finds buckets from every account.
+func BucketPolicy(ctx context.Context, u *wire.Upstream, bucket string) (string, error) {
+	r, err := u.Ask(ctx, wire.Question{
+		Service: "s3", Region: "us-east-1", Method: http.MethodGet, Path: "/" + bucket,
+		Query: "policy",
+	})
+	if err != nil || r.Status != http.StatusOK || !json.Valid(r.Body) {
+		return "", r.Broken(err)
+	}
+	return string(r.Body), nil
 }

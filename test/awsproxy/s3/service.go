@@ -1,3 +1,4 @@
+// Package s3 is Amazon S3, and S3 Control for the tags of buckets.
 package s3
 
 import (
@@ -31,6 +32,7 @@ type Service struct {
 // bucketFacts never change while a bucket exists.
 type bucketFacts struct{ owner, region string }
 
+// New returns S3; accounts returns the known accounts.
 func New(
 	up *wire.Upstream, lag *lag.Lag, accounts func() []string, post wire.Deliveries, decide permit.Decider,
 	policyOf permit.PolicyFinder,
@@ -42,6 +44,7 @@ func New(
 	}
 }
 
+// Around serves the calls to S3.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if refused := refuse(x); refused != nil {
 		return refused, nil

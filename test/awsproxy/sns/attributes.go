@@ -10,6 +10,24 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
+// Attributes returns all attributes of a topic; none if it does not exist.
+func Attributes(ctx context.Context, u *wire.Upstream, id wire.ARN) (map[string]string, error) {
+	x := &wire.Exchange{Call: wire.Call{Account: id.Account, Region: id.Region}}
+	arn := strings.Join([]string{"arn", id.Partition, "sns", id.Region, id.Account, id.Resource}, ":")
+	r, err := u.AskForm(ctx, x, "sns", url.Values{
+		"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"},
+		"TopicArn": {arn},
+	})
+	if err != nil || r.Status != http.StatusOK {
+		return nil, r.Broken(err)
+	}
+	var answer response
+	if err := xml.Unmarshal(r.Body, &answer); err != nil {
+		return nil, err
+	}
+	return entries(answer.Topic), nil
+}
+
 // SubscribedQueues returns the queues that have confirmed a subscription to the topic; none if there is no such topic.
 func SubscribedQueues(ctx context.Context, u *wire.Upstream, topicARN string) ([]string, error) {
 	id := wire.SplitARN(topicARN)
@@ -38,22 +56,4 @@ func SubscribedQueues(ctx context.Context, u *wire.Upstream, topicARN string) ([
 		}
 		form.Set("NextToken", page.NextOfTopic)
 	}
-}
-
-// Attributes returns all attributes of a topic; none if it does not exist.
-func Attributes(ctx context.Context, u *wire.Upstream, id wire.ARN) (map[string]string, error) {
-	x := &wire.Exchange{Call: wire.Call{Account: id.Account, Region: id.Region}}
-	arn := strings.Join([]string{"arn", id.Partition, "sns", id.Region, id.Account, id.Resource}, ":")
-	r, err := u.AskForm(ctx, x, "sns", url.Values{
-		"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"},
-		"TopicArn": {arn},
-	})
-	if err != nil || r.Status != http.StatusOK {
-		return nil, r.Broken(err)
-	}
-	var answer response
-	if err := xml.Unmarshal(r.Body, &answer); err != nil {
-		return nil, err
-	}
-	return entries(answer.Topic), nil
 }

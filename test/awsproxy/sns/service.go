@@ -1,3 +1,4 @@
+// Package sns is Amazon SNS: topics, subscriptions and their policies.
 package sns
 
 import (
@@ -25,10 +26,12 @@ type Service struct {
 	pageSize func() int64 // of the operator's listings; 0 is no limit
 }
 
+// New returns SNS; pageSize returns the size of the pages of the operator's listings, 0 for no limit.
 func New(up *wire.Upstream, post wire.Deliveries, pageSize func() int64) *Service {
 	return &Service{upstream: up, post: post, pageSize: pageSize}
 }
 
+// Around serves the calls to SNS.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if refused := refuse(x); refused != nil {
 		return refused, nil

@@ -1,3 +1,4 @@
+// Package sqs is Amazon SQS: queues, their attributes and policies.
 package sqs
 
 import (
@@ -32,10 +33,12 @@ type Service struct {
 	delayed map[string]map[string]delayedAttribute // by queue and name
 }
 
+// New returns SQS.
 func New(up *wire.Upstream, lag *lag.Lag, now func() time.Time) *Service {
 	return &Service{upstream: up, lag: lag, now: now, deleted: map[string]time.Time{}, allow: map[string]string{}}
 }
 
+// Around serves the calls to SQS.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if refused := refuse(x); refused != nil {
 		return refused, nil

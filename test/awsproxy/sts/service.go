@@ -1,3 +1,4 @@
+// Package sts is AWS STS: sessions of roles, with their tags, policy and end, and the trust policies of the roles in IAM.
 package sts
 
 import (
@@ -35,6 +36,7 @@ type Keys interface {
 	Issued(key string, expires time.Time, caller *wire.Principal)
 }
 
+// New returns STS; keys records the sessions that it opens.
 func New(roles *iam.Book, keys Keys, decide permit.Decider, lag *lag.Lag, now func() time.Time) *Service {
 	return &Service{roles: roles, keys: keys, lag: lag, now: now, decide: decide}
 }
@@ -55,6 +57,7 @@ func (s *Service) ends(told time.Time) time.Time {
 	return early
 }
 
+// Around serves the calls to STS.
 func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	if x.Form.Has("PolicyArns.member.1.arn") {
 		return x.Fail(http.StatusNotImplemented, "NotImplemented", "the proxy knows no session policies by ARN: send "+

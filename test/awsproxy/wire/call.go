@@ -23,7 +23,7 @@ type Call struct {
 	Time  time.Time
 	Actor Actor
 
-	// Service is the signing name, as in services.go.
+	// Service is the signing name, as in services.go of the proxy.
 	Service string
 	// Operation is the API's name of the operation, such as CreateBucket.
 	Operation string

@@ -14,6 +14,7 @@ type Sender struct {
 	Account string // owner of the ARN
 }
 
+// TopicSender returns SNS as the sender for a topic.
 func TopicSender(arn string) Sender {
 	return Sender{Service: "sns.amazonaws.com", ARN: arn, Account: SplitARN(arn).Account}
 }

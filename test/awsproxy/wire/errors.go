@@ -49,6 +49,7 @@ func (r *Reply) QueryCode(x *Exchange, code string) *Reply {
 	return r
 }
 
+// InternalErrorCode returns the code of the service for a failure of its own.
 func InternalErrorCode(x *Exchange) string {
 	switch x.Protocol {
 	case JSON, Query, RESTXML:
@@ -60,6 +61,7 @@ func InternalErrorCode(x *Exchange) string {
 	}
 }
 
+// Throttled refuses a call for exceeding the rate.
 func (x *Exchange) Throttled() *Reply {
 	switch x.Protocol {
 	case S3:
@@ -75,6 +77,7 @@ func (x *Exchange) Throttled() *Reply {
 	}
 }
 
+// Denied refuses a call for a missing permission, whatever it needs.
 func (x *Exchange) Denied() *Reply {
 	message := fmt.Sprintf("User: arn:aws:iam::%s:user/%s is not authorized to perform: %s:%s because no "+
 		"identity-based policy allows the %[3]s:%[4]s action",
@@ -106,6 +109,7 @@ func (x *Exchange) Unsigned() *Reply {
 	}
 }
 
+// SignedTooLongAgo refuses an old signature.
 func (x *Exchange) SignedTooLongAgo() *Reply {
 	const message = "Signature expired: the request's time is too far from the current time."
 	switch x.Protocol {
@@ -122,6 +126,7 @@ func (x *Exchange) SignedTooLongAgo() *Reply {
 	}
 }
 
+// ExpiredKey refuses the key of a session that has ended.
 func (x *Exchange) ExpiredKey() *Reply {
 	const message = "The security token included in the request is expired"
 	switch x.Protocol {

@@ -1,3 +1,5 @@
+// Package wire has what the services of the proxy build on: an exchange of a request and a reply in the protocols of AWS,
+// its record in the journal, and the simulator, to which a service passes an exchange on and puts questions of its own.
 package wire
 
 import (
@@ -22,7 +24,7 @@ type Exchange struct {
 	Deliver  []Delivery // deliveries that moto may make while it serves the call
 	Policies map[string]*iampolicy.ResourcePolicy
 
-	// The request that goes upstream; strict parts may change it.
+	// The request that goes upstream; services may change it.
 	Path, RawPath, RawQuery string
 	Body                    []byte // if not streamed
 	Streamed                bool   // an S3 object's content, in or out
@@ -40,6 +42,7 @@ type Forward func(ctx context.Context) (*Reply, error)
 // Protocol is a service's wire protocol; it decides the shape of errors.
 type Protocol int
 
+// The protocols.
 const (
 	S3 Protocol = iota
 	Query

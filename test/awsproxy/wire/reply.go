@@ -36,12 +36,14 @@ func (r *Reply) Load() error {
 	return nil
 }
 
+// Discard closes the rest of the body; r may be nil.
 func (r *Reply) Discard() {
 	if r != nil && r.Stream != nil {
 		_ = r.Stream.Close()
 	}
 }
 
+// SetJSON replaces the body.
 func (r *Reply) SetJSON(v any) (err error) {
 	r.Body, err = json.Marshal(v)
 	r.Header.Del("Content-Length")
@@ -56,6 +58,7 @@ func (r *Reply) Broken(err error) error {
 	return err
 }
 
+// XMLReply returns a reply whose body has the values, escaped, in the places of the format.
 func XMLReply(status int, format string, values ...string) *Reply {
 	args := make([]any, len(values))
 	for i, v := range values {
@@ -67,6 +70,7 @@ func XMLReply(status int, format string, values ...string) *Reply {
 	}
 }
 
+// EscapeXML escapes a text for XML.
 func EscapeXML(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail

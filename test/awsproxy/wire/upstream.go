@@ -14,11 +14,13 @@ import (
 // commitTimeout limits a call whose client may have disconnected: AWS, too, finishes calls that it has started.
 const commitTimeout = 60 * time.Second
 
+// Upstream is the simulator.
 type Upstream struct {
 	base   *url.URL
 	client *http.Client
 }
 
+// NewUpstream returns the simulator at a base URL.
 func NewUpstream(base *url.URL) *Upstream {
 	return &Upstream{base: base, client: &http.Client{
 		Transport: &http.Transport{

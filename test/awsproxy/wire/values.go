@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// FirstRefusal returns the first reply that is not nil.
 func FirstRefusal(all ...*Reply) *Reply {
 	for _, r := range all {
 		if r != nil {
@@ -31,6 +32,7 @@ func OddTags(x *Exchange, form url.Values, prefix string) *Reply {
 	return OddTagsOf(x, tags)
 }
 
+// OddTagsOf refuses tags that have other characters than services accept.
 func OddTagsOf(x *Exchange, tags map[string]string) *Reply {
 	for key, value := range tags {
 		if !TagText.MatchString(key) || !TagText.MatchString(value) {

@@ -14,8 +14,10 @@ func Element(in []byte, name string) string {
 	return text
 }
 
+// RawXML is the content of an element.
 type RawXML struct {
 	Inner string `xml:",innerxml"`
 }
 
+// Tag is a tag of a resource.
 type Tag struct{ Key, Value string }
