@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// The services that Proxy embeds: an embedded type has the name of its field.
+// The services with knobs for tests, by the names of the fields that Proxy embeds.
 type (
 	acmService     = acm.Service
 	deliveryPost   = delivery.Post
@@ -56,5 +56,5 @@ const PlainHTTPHeader = wire.PlainHTTPHeader
 // ErrPodToken is podidentity.ErrToken.
 var ErrPodToken = podidentity.ErrToken
 
-// ParsePolicy is permit.ParsePolicy.
+// ParsePolicy parses a policy document for roles, as permit.ParsePolicy does.
 func ParsePolicy(text []byte) (*iampolicy.Policy, error) { return permit.ParsePolicy(text) }

@@ -7,7 +7,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// acmNeeds returns the permission named like the operation, and to tag, if a certificate is requested with tags.
+// Needs returns the permission named like the operation, and to tag, if a certificate is requested with tags.
 func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	arn, _ := x.JSON["CertificateArn"].(string)
 	n := permit.Need{Action: "acm:" + x.Call.Operation, Resource: arn, Facts: permit.Facts{}}

@@ -22,7 +22,7 @@ var onInstances = map[string]bool{
 	"UnmonitorInstances": true,
 }
 
-// ec2Needs returns the permissions of a call to EC2: the one named like the operation, on each resource that the call
+// Needs returns the permissions of a call to EC2: the one named like the operation, on each resource that the call
 // is about.
 func (s *Service) Needs(ctx context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	up := s.upstream

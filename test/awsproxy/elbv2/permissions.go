@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// balancerNeeds returns the permission of a Describe operation: Elastic Load Balancing does not limit those by
+// Needs returns the permission of a Describe operation: Elastic Load Balancing does not limit those by
 // resource.
 func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	if !strings.HasPrefix(x.Call.Operation, "Describe") {

@@ -11,7 +11,7 @@ import (
 )
 
 // Service refuses key policies that KMS does not accept; moto accepts any. Source: "Key policies in AWS KMS" of
-// its guide. policyFor judges which principals may use a key, and keyAdmits which services may.
+// its guide. Package permit judges which principals may use a key, and package delivery which services may.
 type Service struct{ upstream *wire.Upstream }
 
 // New returns KMS.
@@ -38,7 +38,7 @@ var keyOperations = map[string]bool{
 	"Encrypt":           true, "Decrypt": true, "GenerateDataKey": true,
 }
 
-// kmsNeeds returns the permission named like the operation, on the key, however the call names it.
+// Needs returns the permission named like the operation, on the key, however the call names it.
 func (s *Service) Needs(ctx context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	action := "kms:" + x.Call.Operation
 	switch x.Call.Operation {

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// rdsNeeds returns the permissions of a call to RDS: the one named like the operation, on the instance and on the
+// Needs returns the permissions of a call to RDS: the one named like the operation, on the instance and on the
 // resources that it will use, and those of the calls that RDS makes on the caller's behalf.
 func (s *Service) Needs(ctx context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	up := s.upstream

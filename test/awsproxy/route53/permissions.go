@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// route53Needs returns the permission named like the operation, on a zone or a change.
+// Needs returns the permission named like the operation, on a zone or a change.
 func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	zone := x.GlobalARN("route53", "", "hostedzone/"+x.Call.Resource)
 	n := permit.Need{Action: "route53:" + x.Call.Operation, Resource: zone, Facts: permit.Facts{}}

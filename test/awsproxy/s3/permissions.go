@@ -106,7 +106,7 @@ func createBucketNeeds(x *wire.Exchange, bucket string) []permit.Need {
 	return all
 }
 
-// s3ControlNeeds returns the permission of the calls on the tags of a bucket, named like the operation.
+// Needs returns the permission of the calls on the tags of a bucket, named like the operation.
 func (Control) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	switch x.Call.Operation {
 	case "TagResource", "UntagResource", "ListTagsForResource":

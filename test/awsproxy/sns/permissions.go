@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// snsNeeds returns the permissions of a call to SNS: the one named like the operation, and to tag, if a topic is
+// Needs returns the permissions of a call to SNS: the one named like the operation, and to tag, if a topic is
 // created with tags.
 func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	topic := cmp.Or(x.Form.Get("TopicArn"), x.Form.Get("ResourceArn"), x.Form.Get("TargetArn"))

@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// sqsNeeds returns the permissions of a call to SQS: the one named like the operation, and to tag, if a queue is
+// Needs returns the permissions of a call to SQS: the one named like the operation, and to tag, if a queue is
 // created with tags.
 func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, error) {
 	if x.Call.Operation == "ListQueues" {
@@ -19,7 +19,8 @@ func (s *Service) Needs(_ context.Context, x *wire.Exchange) ([]permit.Need, err
 	resource := x.ARN("sqs", name)
 	if account != "" {
 		resource = wire.ARN{
-			Partition: wire.Partition(x.Call.Region), Service: "sqs", Region: x.Call.Region, Account: account, Resource: name,
+			Partition: wire.Partition(x.Call.Region), Service: "sqs", Region: x.Call.Region, Account: account,
+			Resource: name,
 		}.String()
 	}
 	n := permit.Need{Action: "sqs:" + x.Call.Operation, Resource: resource, Facts: permit.Facts{}}
