@@ -66,7 +66,7 @@ func (p *Proxy) authenticate(ctx context.Context, x *wire.Exchange) *wire.Reply 
 	}
 	x.Call.Account, x.Caller = account, p.keys.caller(x.Scope.Key)
 	x.Owner = namedOwner(x)
-	p.iamService.NoteUse(x.Caller, p.now(), x.Scope.Region)
+	p.NoteUse(x.Caller, p.now(), x.Scope.Region)
 	if p.regions.isOff(account, x.Scope.Region) {
 		return refuse(unknownInRegion(x))
 	}

@@ -9,9 +9,9 @@
 // Signatures are not verified. A request must be signed, recently, with an access key that exists; the key determines
 // the account of the call.
 //
-// What is stricter than the simulator is in one package for each service, listed in services.go. Three services depend on
-// each other: Route 53, ACM, which issues certificates by the public zones of Route 53, and Elastic Load
-// Balancing, which accepts only issued certificates and keeps ACM from deleting them. Moto holds the resources; the
-// proxy keeps only what moto cannot: when a change or a certificate was requested, what a token was used for, and
-// what a test forces.
+// What is stricter than the simulator is in one package for each service, listed in services.go. Three services depend
+// on each other: Route 53, ACM, which issues certificates by the public zones of Route 53, and Elastic Load Balancing,
+// which accepts only issued certificates and keeps ACM from deleting them. Moto holds the resources; the proxy keeps
+// only what moto cannot: when a change or a certificate was requested, what a token was used for, and what a test
+// forces.
 package awsproxy

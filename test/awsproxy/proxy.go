@@ -128,7 +128,7 @@ func (p *Proxy) start(o Options) {
 
 	p.s3Service = s3.New(up, p.lag, accounts, p.deliveryPost, p.judge.Decide, p.policyOf)
 	p.rdsService = rds.New(up, p.lag, o.Now)
-	p.judge.OwnerOf, p.judge.Uncounted = p.s3Service.BucketOwner, p.rdsService.UncountedTags
+	p.judge.OwnerOf, p.judge.Uncounted = p.BucketOwner, p.UncountedTags
 	p.ec2Service = ec2.New(up, p.lag, o.Now)
 	p.sqsService = sqs.New(up, p.lag, o.Now)
 	p.route53Service = route53.New(up, accounts, o.Now)

@@ -33,14 +33,22 @@ type (
 
 // Types of services that tests use.
 type (
-	Call             = wire.Call
-	Actor            = wire.Actor
-	S3Server         = s3.Server
-	DatabaseServers  = rds.Servers
+	// Call is one request as the journal records it.
+	Call = wire.Call
+	// Actor names the entrance that a call came through.
+	Actor = wire.Actor
+	// S3Server describes how the server of one bucket differs from AWS.
+	S3Server = s3.Server
+	// DatabaseServers are real database servers behind simulated instances of RDS.
+	DatabaseServers = rds.Servers
+	// DatabaseInstance is what a client of an instance needs.
 	DatabaseInstance = rds.Instance
-	EKSCluster       = eks.Cluster
-	Pod              = podidentity.Pod
-	PodVerifier      = podidentity.Verifier
+	// EKSCluster identifies a cluster of Amazon EKS.
+	EKSCluster = eks.Cluster
+	// Pod holds the claims of a Pod's token.
+	Pod = podidentity.Pod
+	// PodVerifier returns the Pod that a token belongs to.
+	PodVerifier = podidentity.Verifier
 )
 
 // The entrances.

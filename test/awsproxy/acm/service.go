@@ -1,5 +1,5 @@
-// Package acm is AWS Certificate Manager: a certificate is issued when the records that validate it are in public zones,
-// and cannot be deleted while a load balancer uses it.
+// Package acm is AWS Certificate Manager: a certificate is issued when the records that validate it are in public
+// zones, and cannot be deleted while a load balancer uses it.
 package acm
 
 import (

@@ -1,5 +1,5 @@
-// Package delivery decides which messages of SNS, S3 and EventBridge arrive in queues and topics: those that the policies
-// of the receiver and of its key allow. moto delivers them.
+// Package delivery decides which messages of SNS, S3 and EventBridge arrive in queues and topics: those that the
+// policies of the receiver and of its key allow. moto delivers them.
 package delivery
 
 import (

@@ -151,15 +151,13 @@ func (s *Service) monitor(ctx context.Context, x *wire.Exchange, state, shown st
 	}, nil
 }
 
-var associatedInstance = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
-
 // replaceProfile makes the instance show its new profile, which moto does not store.
 func (s *Service) replaceProfile(ctx context.Context, x *wire.Exchange, next wire.Forward) (*wire.Reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.Status != http.StatusOK {
 		return r, err
 	}
-	m := associatedInstance.FindSubmatch(r.Body)
+	m := instanceID.FindSubmatch(r.Body)
 	if m == nil {
 		return r, nil
 	}

@@ -193,8 +193,5 @@ func (s *Service) volumeAt(ctx context.Context, x *wire.Exchange, instance, devi
 // ask calls the simulator for the proxy's own purposes.
 func (s *Service) ask(ctx context.Context, x *wire.Exchange, form url.Values) (*wire.Reply, error) {
 	form.Set("Version", x.Form.Get("Version"))
-	return s.upstream.Ask(ctx, wire.Question{
-		Service: "ec2", Region: x.Call.Region, Account: x.Call.Account, Method: http.MethodPost, Path: "/",
-		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, Body: form.Encode(),
-	})
+	return s.upstream.AskForm(ctx, x, "ec2", form)
 }

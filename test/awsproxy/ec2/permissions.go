@@ -165,8 +165,6 @@ func passNeeds(ctx context.Context, up *wire.Upstream, x *wire.Exchange) ([]perm
 	}}, nil
 }
 
-var associated = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
-
 // profileNeeds returns the permissions to put another instance profile on an instance, or to remove it.
 func profileNeeds(ctx context.Context, up *wire.Upstream, x *wire.Exchange) ([]permit.Need, error) {
 	id := x.Form.Get("InstanceId")
@@ -177,7 +175,7 @@ func profileNeeds(ctx context.Context, up *wire.Upstream, x *wire.Exchange) ([]p
 		if err != nil {
 			return nil, err
 		}
-		m := associated.FindSubmatch(r.Body)
+		m := instanceID.FindSubmatch(r.Body)
 		if m == nil {
 			return nil, nil // EC2 reports that it does not exist
 		}

@@ -1,5 +1,5 @@
-// Package ec2 is Amazon EC2, as far as moto differs from it: client tokens, capacity, changes of instances, and instances
-// that do not show yet.
+// Package ec2 is Amazon EC2, as far as moto differs from it: client tokens, capacity, changes of instances, and
+// instances that do not show yet.
 package ec2
 
 import (

@@ -38,7 +38,9 @@ type Cluster struct{ Account, Region, Name string }
 func (c Cluster) ARN() string { return c.arn("cluster/" + c.Name) }
 
 func (c Cluster) arn(resource string) string {
-	return strings.Join([]string{"arn", wire.Partition(c.Region), "eks", c.Region, c.Account, resource}, ":")
+	return wire.ARN{
+		Partition: wire.Partition(c.Region), Service: "eks", Region: c.Region, Account: c.Account, Resource: resource,
+	}.String()
 }
 
 // AddEKSCluster adds a cluster to the account, which exists until the proxy ends.

@@ -1,5 +1,5 @@
-// Package iam is AWS IAM: roles, with what it refuses about them, their policies, which take effect late, and their last
-// use. Package iampolicy evaluates the policies.
+// Package iam is AWS IAM: roles, with what it refuses about them, their policies, which take effect late, and their
+// last use. Package iampolicy evaluates the policies.
 package iam
 
 import (

@@ -1,5 +1,5 @@
-// Package permit judges whether a call is permitted: by the policies of the caller's role, and by that of the resource. It
-// also has what services share about policies. Package iampolicy evaluates single policies.
+// Package permit judges whether a call is permitted: by the policies of the caller's role, and by that of the resource.
+// It also has what services share about policies. Package iampolicy evaluates single policies.
 package permit
 
 import (

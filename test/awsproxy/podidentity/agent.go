@@ -1,4 +1,5 @@
-// Package podidentity is the EKS Pod Identity Agent, which gives Pods the credentials of the roles in their associations.
+// Package podidentity is the EKS Pod Identity Agent, which gives Pods the credentials of the roles in their
+// associations.
 package podidentity
 
 import (

@@ -272,12 +272,9 @@ func (s *Service) note(x *wire.Exchange, id string) {
 
 // describe returns moto's description of the instance, or nil if there is none.
 func (s *Service) describe(ctx context.Context, x *wire.Exchange) ([]byte, error) {
-	form := url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {
-		x.Form.Get("DBInstanceIdentifier"),
-	}}
-	r, err := s.upstream.Ask(ctx, wire.Question{
-		Service: "rds", Region: x.Call.Region, Account: x.Call.Account, Method: http.MethodPost, Path: "/",
-		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, Body: form.Encode(),
+	r, err := s.upstream.AskForm(ctx, x, "rds", url.Values{
+		"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"},
+		"DBInstanceIdentifier": {x.Form.Get("DBInstanceIdentifier")},
 	})
 	if err != nil || r.Status != http.StatusOK {
 		return nil, err

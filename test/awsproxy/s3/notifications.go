@@ -178,7 +178,7 @@ func (s *Service) validate(ctx context.Context, x *wire.Exchange, c *notificatio
 			return invalidArgument(x, "The notification destination service region is not valid for the bucket "+
 				"location constraint"), nil
 		case strings.HasSuffix(id.Resource, ".fifo"): // "Supported event destinations" of S3's guide
-			return invalidDestination(x, to, "S3 does not support FIFO queues and topics as destinations"), nil
+			return invalidDestination(to, "S3 does not support FIFO queues and topics as destinations"), nil
 		case skip:
 			continue
 		}
@@ -187,7 +187,7 @@ func (s *Service) validate(ctx context.Context, x *wire.Exchange, c *notificatio
 			return nil, err
 		}
 		if len(x.Deliver) == before {
-			return invalidDestination(x, to,
+			return invalidDestination(to,
 				"Permissions on the destination do not allow S3 to publish notifications from this bucket, or it "+
 					"does not exist"), nil
 		}
@@ -196,7 +196,7 @@ func (s *Service) validate(ctx context.Context, x *wire.Exchange, c *notificatio
 }
 
 // invalidDestination returns the refusal of a destination with the reason; SDKs show only the first sentence.
-func invalidDestination(x *wire.Exchange, arn, why string) *wire.Reply {
+func invalidDestination(arn, why string) *wire.Reply {
 	return wire.XMLReply(http.StatusBadRequest,
 		"<Error><Code>InvalidArgument</Code><Message>Unable to validate the following destination "+
 			"configurations</Message>"+

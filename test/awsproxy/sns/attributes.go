@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
@@ -13,10 +12,8 @@ import (
 // Attributes returns all attributes of a topic; none if it does not exist.
 func Attributes(ctx context.Context, u *wire.Upstream, id wire.ARN) (map[string]string, error) {
 	x := &wire.Exchange{Call: wire.Call{Account: id.Account, Region: id.Region}}
-	arn := strings.Join([]string{"arn", id.Partition, "sns", id.Region, id.Account, id.Resource}, ":")
 	r, err := u.AskForm(ctx, x, "sns", url.Values{
-		"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"},
-		"TopicArn": {arn},
+		"Action": {"GetTopicAttributes"}, "Version": {"2010-03-31"}, "TopicArn": {id.String()},
 	})
 	if err != nil || r.Status != http.StatusOK {
 		return nil, r.Broken(err)

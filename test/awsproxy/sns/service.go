@@ -94,10 +94,8 @@ type entry struct {
 func (s *Service) ask(ctx context.Context, x *wire.Exchange, operation, parameter, arn string) (
 	answer response, found bool, err error,
 ) {
-	r, err := s.upstream.Ask(ctx, wire.Question{
-		Service: "sns", Region: x.Call.Region, Account: x.Account(), Method: http.MethodPost, Path: "/",
-		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
-		Body:   url.Values{"Action": {operation}, "Version": {"2010-03-31"}, parameter: {arn}}.Encode(),
+	r, err := s.upstream.AskForm(ctx, x, "sns", url.Values{
+		"Action": {operation}, "Version": {"2010-03-31"}, parameter: {arn},
 	})
 	if err != nil || r.Status != http.StatusOK {
 		return answer, false, err

@@ -13,10 +13,10 @@ import (
 func refuse(x *wire.Exchange) *wire.Reply {
 	switch x.Call.Operation {
 	case "CreateQueue", "SetQueueAttributes":
-		return wire.FirstRefusal(wire.OddTagsOf(x, wire.Texts(x.JSON["tags"])),
-			wire.DocumentsOf(x, wire.Texts(x.JSON["Attributes"])), deadLetterType(x))
+		return wire.FirstRefusal(wire.OddTagsOf(x, wire.JSONTexts(x.JSON["tags"])),
+			wire.DocumentsOf(x, wire.JSONTexts(x.JSON["Attributes"])), deadLetterType(x))
 	case "TagQueue":
-		return wire.OddTagsOf(x, wire.Texts(x.JSON["Tags"]))
+		return wire.OddTagsOf(x, wire.JSONTexts(x.JSON["Tags"]))
 	}
 	return nil
 }
@@ -24,7 +24,7 @@ func refuse(x *wire.Exchange) *wire.Reply {
 // deadLetterType refuses a dead-letter queue of the other type (FIFO or standard), by the names in the call.
 func deadLetterType(x *wire.Exchange) *wire.Reply {
 	redrive := struct{ DeadLetterTargetArn string }{}
-	if json.Unmarshal([]byte(wire.Texts(x.JSON["Attributes"])["RedrivePolicy"]), &redrive) != nil ||
+	if json.Unmarshal([]byte(wire.JSONTexts(x.JSON["Attributes"])["RedrivePolicy"]), &redrive) != nil ||
 		redrive.DeadLetterTargetArn == "" {
 		return nil
 	}

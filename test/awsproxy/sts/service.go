@@ -1,4 +1,5 @@
-// Package sts is AWS STS: sessions of roles, with their tags, policy and end, and the trust policies of the roles in IAM.
+// Package sts is AWS STS: sessions of roles, with their tags, policy and end, and the trust policies of the roles in
+// IAM.
 package sts
 
 import (
@@ -135,14 +136,14 @@ func (s *Service) note(x *wire.Exchange, body []byte, role *iam.Role, policy *ia
 	return nil
 }
 
-// madeSession is a session in a response of STS.
-type madeSession struct {
+// MadeSession is a session in a response of STS.
+type MadeSession struct {
 	ARN, AccessKeyID, SecretAccessKey, SessionToken string
 	Expiration                                      time.Time
 }
 
 // ReadSessions reads the credentials in a response of STS.
-func ReadSessions(body []byte) ([]madeSession, error) {
+func ReadSessions(body []byte) ([]MadeSession, error) {
 	var made struct {
 		Results []struct {
 			User struct {
@@ -159,11 +160,11 @@ func ReadSessions(body []byte) ([]madeSession, error) {
 	if err := xml.Unmarshal(body, &made); err != nil {
 		return nil, fmt.Errorf("read the simulator's credentials: %w", err)
 	}
-	var all []madeSession
+	var all []MadeSession
 	for _, result := range made.Results {
 		c := result.Credentials
 		if c.AccessKeyID != "" && !c.Expiration.IsZero() {
-			all = append(all, madeSession{
+			all = append(all, MadeSession{
 				result.User.Arn, c.AccessKeyID, c.SecretAccessKey, c.SessionToken,
 				c.Expiration,
 			})

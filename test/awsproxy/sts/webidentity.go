@@ -82,7 +82,9 @@ func (s *Service) webIdentity(ctx context.Context, x *wire.Exchange, role *iam.R
 	}
 	id, _ := iam.ReadRoleARN(role.ARN)
 	provider := strings.TrimPrefix(claims.Issuer, "https://")
-	arn := strings.Join([]string{"arn", id.Partition, "iam", "", id.Account, "oidc-provider/" + provider}, ":")
+	arn := wire.ARN{
+		Partition: id.Partition, Service: "iam", Account: id.Account, Resource: "oidc-provider/" + provider,
+	}.String()
 	var answer struct {
 		Clients []string `xml:"GetOpenIDConnectProviderResult>ClientIDList>member"`
 	}

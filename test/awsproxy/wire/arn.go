@@ -33,16 +33,15 @@ func Partition(region string) string {
 
 // ARN returns the ARN of a resource in the call's account and region.
 func (x *Exchange) ARN(service, resource string) string {
-	return strings.Join([]string{"arn", Partition(x.Call.Region), service, x.Call.Region, x.Call.Account, resource},
-		":")
+	return ARN{Partition(x.Call.Region), service, x.Call.Region, x.Call.Account, resource}.String()
 }
 
 // ResourceARN returns the ARN of a resource in the account that the call is about.
 func (x *Exchange) ResourceARN(service, resource string) string {
-	return strings.Join([]string{"arn", Partition(x.Call.Region), service, x.Call.Region, x.Account(), resource}, ":")
+	return ARN{Partition(x.Call.Region), service, x.Call.Region, x.Account(), resource}.String()
 }
 
 // GlobalARN returns the ARN of a resource without a region, or without an account either.
 func (x *Exchange) GlobalARN(service, account, resource string) string {
-	return strings.Join([]string{"arn", Partition(x.Call.Region), service, "", account, resource}, ":")
+	return ARN{Partition(x.Call.Region), service, "", account, resource}.String()
 }

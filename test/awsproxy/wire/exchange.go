@@ -1,5 +1,6 @@
-// Package wire has what the services of the proxy build on: an exchange of a request and a reply in the protocols of AWS,
-// its record in the journal, and the simulator, to which a service passes an exchange on and puts questions of its own.
+// Package wire has what the services of the proxy build on: an exchange of a request and a reply in the protocols of
+// AWS, its record in the journal, and the simulator, to which a service passes an exchange on and puts questions of its
+// own.
 package wire
 
 import (

@@ -4,18 +4,6 @@ import (
 	"maps"
 )
 
-// Texts returns the members of a JSON object that are strings.
-func Texts(of any) map[string]string {
-	all := map[string]string{}
-	members, _ := of.(map[string]any)
-	for name, value := range members {
-		if text, ok := value.(string); ok {
-			all[name] = text
-		}
-	}
-	return all
-}
-
 // JSONTexts reads an object of strings.
 func JSONTexts(v any) map[string]string {
 	all := map[string]string{}
