@@ -113,13 +113,13 @@ func New(o Options) (*Proxy, error) {
 		now:      o.Now,
 		lag:      lag.New(o.Seed, o.TimeScale, o.Now),
 	}
-	p.start(o)
+	p.connect(o)
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil
 }
 
-// start creates the services, and connects those that depend on each other.
-func (p *Proxy) start(o Options) {
+// connect creates the services, and connects those that depend on each other.
+func (p *Proxy) connect(o Options) {
 	up, accounts := p.upstream, p.keys.accounts
 	book := iam.NewBook(up, p.lag)
 	p.permitRoles = permit.NewRoles(o.RolePolicies, book.Policies)

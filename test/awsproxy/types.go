@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-// The services with knobs for tests, by the names of the fields that Proxy embeds.
+// The services with settings for tests, by the names of the fields that Proxy embeds.
 type (
 	acmService     = acm.Service
 	deliveryPost   = delivery.Post
