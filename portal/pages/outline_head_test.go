@@ -69,10 +69,7 @@ func (o outliner) word(n *html.Node, a html.Attribute) string {
 		value = strconv.Quote(value)
 	}
 	switch {
-	case slices.Contains(omitted, a.Key), slices.Contains(omitted, a.Key+"="+a.Val),
-		n.DataAtom == atom.Time && a.Key == "title", a.Key == "value" && a.Val == "",
-		a.Key == "aria-describedby" && a.Val == attribute(n, "id")+"-hint",
-		a.Key == "id" && o.labels[a.Val] != nil && isControl(n):
+	case o.omits(n, a):
 		return ""
 	case a.Key == "id":
 		return "#" + a.Val
@@ -82,7 +79,7 @@ func (o outliner) word(n *html.Node, a html.Attribute) string {
 		return "~"
 	case a.Key == "aria-label":
 		return strconv.Quote(a.Val)
-	case a.Key == "href" || a.Key == "action" || a.Key == "method" || a.Key == "name":
+	case slices.Contains([]string{"href", "action", "method", "name"}, a.Key):
 		return value
 	case a.Key == "value":
 		return "= " + value
@@ -92,6 +89,29 @@ func (o outliner) word(n *html.Node, a html.Attribute) string {
 		return a.Key + "="
 	}
 	return strings.TrimPrefix(a.Key, "aria-") + "=" + value
+}
+
+// omits reports whether an outline leaves an attribute out, because each element has it or its label says the same.
+func (o outliner) omits(n *html.Node, a html.Attribute) bool {
+	switch a.Key {
+	case "title":
+		if n.DataAtom == atom.Time {
+			return true
+		}
+	case "value":
+		if a.Val == "" {
+			return true
+		}
+	case "aria-describedby":
+		if a.Val == attribute(n, "id")+"-hint" {
+			return true
+		}
+	case "id":
+		if o.labels[a.Val] != nil && isControl(n) {
+			return true
+		}
+	}
+	return slices.Contains(omitted, a.Key) || slices.Contains(omitted, a.Key+"="+a.Val)
 }
 
 // isInline reports whether a browser shows the node beside its neighbours.

@@ -68,7 +68,8 @@ func (o outliner) lines(n *html.Node, indent string) []string {
 		return append([]string{indent + o.head(n) + ":"}, quoted(o.texts[n], indent)...)
 	}
 	fits := len(indent)+len(line) <= outlineWidth && !hasBreaks(n)
-	if fits || isControl(n) || n.Type == html.TextNode || !hasBlocks(n) && hasText(n.ChildNodes()) {
+	flows := n.Type == html.TextNode || !hasBlocks(n) && hasText(n.ChildNodes())
+	if fits || isControl(n) || flows {
 		return []string{indent + line}
 	}
 	head := o.head(n)
@@ -131,7 +132,9 @@ func (o outliner) line(n *html.Node) string {
 	switch {
 	case n.Type == html.TextNode:
 		return spaces.ReplaceAllString(n.Data, " ")
-	case n.Type != html.ElementNode && n.Type != html.DocumentNode, n.DataAtom == atom.Svg, o.belongsToControl(n):
+	case n.Type != html.ElementNode && n.Type != html.DocumentNode:
+		return ""
+	case n.DataAtom == atom.Svg, o.belongsToControl(n):
 		return ""
 	case isControl(n):
 		return o.control(n)
@@ -164,14 +167,15 @@ func (o outliner) side(nodes iter.Seq[*html.Node]) string {
 		if !isInline(n) && line != "" {
 			line = " " + strings.TrimSpace(line) + " "
 		}
-		switch before := out.String(); {
+		element, before := n.Type == html.ElementNode, out.String()
+		switch {
 		case before == "" || strings.HasSuffix(before, " "):
 			line = strings.TrimLeft(line, " ")
-		case afterElement && n.Type == html.ElementNode && line != "" && !strings.ContainsAny(line[:1], " [") &&
-			!strings.HasSuffix(before, "]"):
+		case line == "" || strings.HasSuffix(before, "]") || strings.ContainsAny(line[:1], " ["): // they are apart
+		case element && afterElement:
 			line = "·" + line
 		}
-		afterElement = n.Type == html.ElementNode
+		afterElement = element
 		out.WriteString(line)
 	}
 	return strings.TrimSuffix(out.String(), " | ")

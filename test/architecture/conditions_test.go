@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -14,11 +13,10 @@ import (
 const maxJoins = 2
 
 // TestConditionsOfTestsAreShort limits what an if and a case of a test decide on at once, so that a failure says which
-// fact broke, and requires that one which joins more than two facts reports values. test/awsproxy is exempt until its
-// tests are divided.
+// fact broke, and requires that one which joins more than two facts reports values.
 func TestConditionsOfTestsAreShort(t *testing.T) {
 	for _, s := range sources(t) {
-		if !s.isTest() || strings.HasPrefix(s.path, "test/awsproxy/") {
+		if !s.isTest() {
 			continue
 		}
 		for _, fault := range s.longConditions() {

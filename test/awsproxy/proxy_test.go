@@ -178,8 +178,16 @@ func TestAccountReachesTheSimulatorAndCannotBeForged(t *testing.T) {
 		t.Errorf("account %q", got.Get(wire.AccountHeader))
 	}
 	c := p.Calls()[0]
-	if c.Service != "rds" || c.Operation != "RebootDBInstance" || c.Resource != "db1" || !c.Write || c.Status != 200 ||
-		c.Account != "1" || c.Region != "eu-west-1" {
+	if c.Service != "rds" || c.Operation != "RebootDBInstance" {
+		t.Errorf("journal %+v", c)
+	}
+	if c.Resource != "db1" || !c.Write {
+		t.Errorf("journal %+v", c)
+	}
+	if c.Status != 200 || c.Account != "1" {
+		t.Errorf("journal %+v", c)
+	}
+	if c.Region != "eu-west-1" {
 		t.Errorf("journal %+v", c)
 	}
 }

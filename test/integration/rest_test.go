@@ -15,8 +15,9 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// At rest a resource with nothing declared costs one AWS call in each audit interval, and its account a few listings. The
-// interval is an hour, scaled to seconds here, with sweeps and checks of credentials every twelfth of it, as by default.
+// At rest a resource with nothing declared costs one AWS call in each audit interval, and its account a few listings.
+// The interval is an hour, scaled to seconds here, with sweeps and checks of credentials every twelfth of it, as by
+// default.
 func TestManyResourcesAtRestCostLittle(t *testing.T) {
 	calm(t)
 	const (

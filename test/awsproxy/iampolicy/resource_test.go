@@ -172,8 +172,11 @@ func TestPoliciesOfResourcesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := parseResource(t, whole, onQueue("Deny", `{"AWS":"`+account+`"}`)).Statements(); len(got) != 2 ||
-		got[0].Deny || !got[1].Deny || got[1].Principals[0].Name != account {
+	got := parseResource(t, whole, onQueue("Deny", `{"AWS":"`+account+`"}`)).Statements()
+	if len(got) != 2 || got[0].Deny {
+		t.Fatalf("statements %+v", got)
+	}
+	if !got[1].Deny || got[1].Principals[0].Name != account {
 		t.Errorf("statements %+v", got)
 	}
 }

@@ -98,10 +98,22 @@ func TestAnAssociationIsKept(t *testing.T) {
 	})
 	must(t, err)
 	a := got.Association
-	if *a.RoleArn != e.role || *a.Policy != policy || !*a.DisableSessionTags || a.Tags["team"] != "a" ||
-		*a.Namespace != "shop" || *a.ServiceAccount != "web" ||
-		*a.ClusterName != "main" || time.Since(*a.CreatedAt).Abs() > time.Minute || a.ModifiedAt == nil ||
-		a.TargetRoleArn != nil || a.ExternalId != nil {
+	if *a.RoleArn != e.role || *a.Policy != policy {
+		t.Errorf("association %+v", a)
+	}
+	if !*a.DisableSessionTags || a.Tags["team"] != "a" {
+		t.Errorf("association %+v", a)
+	}
+	if *a.Namespace != "shop" || *a.ServiceAccount != "web" {
+		t.Errorf("association %+v", a)
+	}
+	if *a.ClusterName != "main" || time.Since(*a.CreatedAt).Abs() > time.Minute {
+		t.Errorf("association %+v", a)
+	}
+	if a.ModifiedAt == nil || a.TargetRoleArn != nil {
+		t.Errorf("association %+v", a)
+	}
+	if a.ExternalId != nil {
 		t.Errorf("association %+v", a)
 	}
 	out, err := e.api.UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{
@@ -124,7 +136,10 @@ func TestAnAssociationIsKept(t *testing.T) {
 	wantCode(t, err, "ResourceNotFoundException")
 	wantStatus(t, err, 404)
 	calls := e.Calls(awsproxy.To("eks", "CreatePodIdentityAssociation"))
-	if len(calls) != 2 || !calls[0].Write || !calls[0].Names("shop/web") || calls[0].Account != e.account {
+	if len(calls) != 2 || !calls[0].Write {
+		t.Fatalf("journal %+v", calls)
+	}
+	if !calls[0].Names("shop/web") || calls[0].Account != e.account {
 		t.Errorf("journal %+v", calls)
 	}
 }

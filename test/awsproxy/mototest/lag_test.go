@@ -109,7 +109,13 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 	}
 	shown, tagged := machines(t, c, ids)
 	// an instance that was missing at first may show meanwhile
-	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag > tagged {
+	if shown == 0 || shown == len(ids) {
+		t.Fatalf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
+	}
+	if tagged == 0 || tagged >= shown {
+		t.Errorf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
+	}
+	if byTag > tagged {
 		t.Errorf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
 	}
 	pass(5 * time.Minute)

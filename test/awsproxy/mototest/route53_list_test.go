@@ -102,8 +102,11 @@ func TestAZoneWithAVPCIsPrivate(t *testing.T) {
 		DNSName: aws.String("c.test"), MaxItems: aws.Int32(1),
 	})
 	must(t, err)
-	if zones := named.HostedZones; len(zones) != 1 || *zones[0].Id != *made.HostedZone.Id ||
-		!zones[0].Config.PrivateZone || named.IsTruncated {
+	zones := named.HostedZones
+	if len(zones) != 1 || *zones[0].Id != *made.HostedZone.Id {
+		t.Fatalf("from c.test on %+v", zones)
+	}
+	if !zones[0].Config.PrivateZone || named.IsTruncated {
 		t.Errorf("from c.test on %+v", zones)
 	}
 	if calls := w.Calls(awsproxy.To("route53", "CreateHostedZone"),

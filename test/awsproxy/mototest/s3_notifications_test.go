@@ -196,13 +196,20 @@ func TestNotificationsAreReadAsTheyWerePut(t *testing.T) {
 	got, err := c.GetBucketNotificationConfiguration(t.Context(),
 		&s3.GetBucketNotificationConfigurationInput{Bucket: &bucket})
 	must(t, err)
-	if got.EventBridgeConfiguration == nil || len(got.TopicConfigurations) != 1 ||
-		*got.TopicConfigurations[0].TopicArn != topic || len(got.QueueConfigurations) != 1 {
+	if got.EventBridgeConfiguration == nil || len(got.TopicConfigurations) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if *got.TopicConfigurations[0].TopicArn != topic || len(got.QueueConfigurations) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	q := got.QueueConfigurations[0]
-	if *q.Id != "q" || *q.QueueArn != a || !slices.Equal(q.Events, []s3types.Event{"s3:ObjectCreated:*"}) ||
-		q.Filter.Key.FilterRules[0].Name != "Prefix" || *q.Filter.Key.FilterRules[1].Value != ".jpg" {
+	if *q.Id != "q" || *q.QueueArn != a {
+		t.Errorf("%+v", q)
+	}
+	if !slices.Equal(q.Events, []s3types.Event{"s3:ObjectCreated:*"}) || q.Filter.Key.FilterRules[0].Name != "Prefix" {
+		t.Errorf("%+v", q)
+	}
+	if *q.Filter.Key.FilterRules[1].Value != ".jpg" {
 		t.Errorf("%+v", q)
 	}
 	must(t, w.putRules(t, bucket, nil))

@@ -135,8 +135,11 @@ func TestNewBucketHasSecureDefaults(t *testing.T) {
 	bucket := create(t, c, "eu-west-1")
 	block, err := c.GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: &bucket})
 	must(t, err)
-	if b := block.PublicAccessBlockConfiguration; !*b.BlockPublicAcls || !*b.IgnorePublicAcls ||
-		!*b.BlockPublicPolicy || !*b.RestrictPublicBuckets {
+	b := block.PublicAccessBlockConfiguration
+	if !*b.BlockPublicAcls || !*b.IgnorePublicAcls {
+		t.Errorf("public access is not blocked: %+v", b)
+	}
+	if !*b.BlockPublicPolicy || !*b.RestrictPublicBuckets {
 		t.Errorf("public access is not blocked: %+v", b)
 	}
 	owner, err := c.GetBucketOwnershipControls(t.Context(), &s3.GetBucketOwnershipControlsInput{Bucket: &bucket})
