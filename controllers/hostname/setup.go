@@ -69,7 +69,6 @@ func Index(ctx context.Context, mgr ctrl.Manager) error {
 	}{
 		{&v1alpha1.GatewayHostnameRequest{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway) }},
 		{&v1alpha1.DomainClaim{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Gateway) }},
-		{&v1alpha1.DomainClaim{}, claim.Index, claim.IndexValues},
 		{&v1alpha1.DomainClaim{}, NamespaceIndex, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace) }},
 	} {
 		if err := watch.Index(ctx, mgr, one.obj, one.name, one.value); err != nil {

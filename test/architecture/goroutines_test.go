@@ -38,8 +38,8 @@ func TestTheRaceDetectorLooksWhereGoroutinesStart(t *testing.T) {
 	}
 }
 
-// starting returns the folders whose code, without tests, starts goroutines with a go statement or with the method Go
-// of a group.
+// starting returns the folders whose code, without tests, starts goroutines with a go statement, with the method Go of
+// a group, or with cloud.ShareCall.
 func starting(t *testing.T, top ...string) (folders []string) {
 	t.Helper()
 	for _, folder := range top {
@@ -68,7 +68,8 @@ func starts(file *ast.File) (yes bool) {
 		case *ast.GoStmt:
 			yes = true
 		case *ast.CallExpr:
-			if method, ok := n.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Go" {
+			if method, ok := n.Fun.(*ast.SelectorExpr); ok &&
+				(method.Sel.Name == "Go" || method.Sel.Name == "ShareCall") {
 				yes = true
 			}
 		}

@@ -2,10 +2,7 @@ package claim
 
 import (
 	"context"
-	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -42,15 +39,9 @@ func (r Reconciler) Finalize(ctx context.Context, c *v1alpha1.DomainClaim, _ *en
 
 // held reports whether the holder exists. Only the API server's answer counts as proof that it does not.
 func (r Reconciler) held(ctx context.Context, c *v1alpha1.DomainClaim) (bool, error) {
-	key := types.NamespacedName{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
 	for _, from := range []client.Reader{r.Reader, r.APIReader} {
-		holder := &v1alpha1.GatewayHostnameRequest{}
-		err := from.Get(ctx, key, holder)
-		if err == nil && string(holder.HolderUID()) == c.Spec.Holder.UID {
-			return true, nil
-		}
-		if err != nil && !apierrors.IsNotFound(err) {
-			return false, fmt.Errorf("read the request %s: %w", key, err)
+		if exists, err := holderExists(ctx, from, c.Spec.Holder); exists || err != nil {
+			return exists, err
 		}
 	}
 	return false, nil

@@ -31,8 +31,7 @@ func cluster(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 			t.Fatal(err)
 		}
 	}
-	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(funcs).WithIndex(
-		&v1alpha1.DomainClaim{}, Index, IndexValues).Build()
+	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(funcs).Build()
 }
 
 func claims(c client.WithWatch) *Registry {

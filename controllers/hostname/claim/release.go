@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -25,88 +24,79 @@ func (r *Registry) Release(ctx context.Context, holder v1alpha1.ClaimHolder) err
 	return engine.Wait(v1alpha1.ReasonReleasing, 0, "many ask for hostnames at this moment")
 }
 
+// tryRelease deletes the holder's claims before it withdraws its announcements, which keep others away until then.
 func (r *Registry) tryRelease(ctx context.Context, holder v1alpha1.ClaimHolder) error {
 	epoch, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
-	names, withdrawn, err := r.withdraw(ctx, holder)
+	names, announced, err := r.claimsOf(ctx, epoch, holder)
 	if err != nil {
 		return err
-	}
-	if withdrawn {
-		if err := r.write(ctx, epoch); err != nil {
-			return fmt.Errorf("withdraw a claim from the ledger of hostnames: %w", err)
-		}
 	}
 	for _, name := range names {
 		if err := r.giveBack(ctx, name, holder); err != nil {
 			return fmt.Errorf("give back the DomainClaim %s: %w", name, err)
 		}
 	}
+	if !announced {
+		return nil
+	}
+	if err := r.announce(ctx, epoch); err != nil {
+		return fmt.Errorf("withdraw a claim from the ledger of hostnames: %w", err)
+	}
 	return nil
 }
 
-// withdraw removes the holder's announcements from the book, and returns the names of all claims that it may have,
-// including those whose creation got no response.
-func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) (
-	names []string, withdrawn bool, err error,
+// claimsOf returns the names of all claims that the holder may have, including those whose creation got no response.
+// announced means that the ledger announces one of them.
+func (r *Registry) claimsOf(ctx context.Context, epoch int, holder v1alpha1.ClaimHolder) (
+	names []string, announced bool, err error,
 ) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list := &v1alpha1.DomainClaimList{}
-	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, false, fmt.Errorf("list the DomainClaims in the cache: %w", err)
-	}
-	all := map[string]bool{}
-	for i := range list.Items {
-		if one := &list.Items[i]; one.Spec.Holder.UID == holder.UID && !r.book.released[idOf(one)] {
-			all[one.Name] = true
-		}
-	}
-	for name, e := range r.book.entries {
-		if e.spec.Holder.UID != holder.UID {
-			continue
-		}
-		all[name] = true
-		if e.announced {
-			withdrawn = true
-			delete(r.book.entries, name)
-		}
-	}
-	if r.book.ledger == nil {
+	if r.ended(epoch) {
 		return nil, false, errOutrun
 	}
-	for name, text := range r.book.ledger.Data { // it may have become a claim since
-		if spec, ok := announced(text); ok && spec.Holder.UID == holder.UID {
-			all[name], withdrawn = true, true
+	all, err := r.current(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	has := map[string]bool{}
+	for _, one := range all {
+		if one.spec.Holder.UID == holder.UID {
+			has[one.name] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(all)), withdrawn, nil
+	for name, spec := range announcements(r.ledger) {
+		if spec.Holder.UID == holder.UID {
+			has[name], announced = true, true
+		}
+	}
+	return slices.Sorted(maps.Keys(has)), announced, nil
 }
 
-// giveBack deletes the claim of this name if it belongs to the holder.
+// giveBack deletes the claim of this name if it belongs to the holder, and then forgets it.
 func (r *Registry) giveBack(ctx context.Context, name string, holder v1alpha1.ClaimHolder) error {
-	one := &v1alpha1.DomainClaim{}
-	found, err := engine.Find(ctx, r.APIReader, types.NamespacedName{Name: name}, one)
+	one, err := heldIn(ctx, r.APIReader, name, holder)
 	if err != nil {
 		return err
 	}
-	if found && one.Spec.Holder.UID == holder.UID {
+	if one != nil {
 		if err := r.deleteClaim(ctx, one); err != nil {
 			return err
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.book.entries[name]; e != nil && e.spec.Holder.UID == holder.UID {
-		delete(r.book.entries, name)
+	if p := r.pending[name]; p != nil && p.spec.Holder.UID == holder.UID {
+		delete(r.pending, name)
 	}
-	if found && one.Spec.Holder.UID == holder.UID {
-		if r.book.released == nil {
-			r.book.released = map[claimID]bool{}
+	if one != nil {
+		if r.released == nil {
+			r.released = map[claimID]bool{}
 		}
-		r.book.released[idOf(one)] = true
+		r.released[idOf(one)] = true
 	}
 	return nil
 }

@@ -5,50 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
-
-// The index finds all overlapping claims, and no others.
-func TestTheIndexFindsWhatOverlaps(t *testing.T) {
-	labels := rapid.SampledFrom([]string{"a", "b", "ab", "example", "com"})
-	names := rapid.Custom(func(t *rapid.T) string {
-		name := strings.Join(rapid.SliceOfN(labels, 2, 5).Draw(t, "labels"), ".")
-		switch rapid.IntRange(0, 9).Draw(t, "form") {
-		case 0, 1, 2:
-			return "*." + name
-		case 3:
-			return "no hostname " + name
-		}
-		return name
-	})
-	visibility := rapid.SampledFrom([]v1alpha1.Visibility{v1alpha1.InternetFacing, v1alpha1.Internal})
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := names.Draw(t, "a"), names.Draw(t, "b")
-		va, vb := visibility.Draw(t, "visibility a"), visibility.Draw(t, "visibility b")
-		_, _, overlap := overlapping(a, b)
-		values := IndexValues(&v1alpha1.DomainClaim{Spec: v1alpha1.DomainClaimSpec{Hostname: a, Visibility: va}})
-		found := slices.ContainsFunc(overlapTerms(vb, b), func(term string) bool {
-			return slices.Contains(values, term)
-		})
-		if want := overlap && va == vb; found != want {
-			t.Fatalf("%s (%s) and %s (%s): found %v, want %v; %q and %q", a, va, b, vb, found, want, values,
-				overlapTerms(vb, b))
-		}
-	})
-}
 
 // lagging is a client whose cache shows DomainClaims as of its last refresh.
 type lagging struct {
@@ -98,17 +66,7 @@ func (l *lagging) List(ctx context.Context, list client.ObjectList, o ...client.
 	if err != nil {
 		return err
 	}
-	var options client.ListOptions
-	options.ApplyOptions(o)
-	for i := range all.Items {
-		if options.FieldSelector != nil {
-			if term, exact := options.FieldSelector.RequiresExactMatch(Index); !exact ||
-				!slices.Contains(IndexValues(&all.Items[i]), term) {
-				continue
-			}
-		}
-		claims.Items = append(claims.Items, all.Items[i])
-	}
+	claims.Items = all.Items
 	return nil
 }
 
@@ -236,6 +194,9 @@ func (n *counted) funcs() interceptor.Funcs {
 		},
 		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, o ...client.UpdateOption) error {
 			n.updates.Add(1)
+			if n.hold != nil {
+				n.hold(obj)
+			}
 			return c.Update(ctx, obj, o...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
