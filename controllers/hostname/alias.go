@@ -44,7 +44,7 @@ func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.
 		}
 	}
 	if len(found.addresses) > 0 {
-		read = r.Zones.ExactRecords // ownership must come from an exact read
+		read = r.account.Zones.ExactRecords // ownership must come from an exact read
 	}
 	notes, err := read(ctx, r.zone.ID, r.name.Ownership())
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.
 
 // ownershipValue returns the value of the TXT record: the cluster, and the UID of the request that claims the hostname.
 func (r *reconciliation) ownershipValue() string {
-	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.HolderUID())
+	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.account.Cluster, r.req.HolderUID())
 }
 
 // refuseForeign returns an error if the records found belong to somebody else, or conflict with ours.
@@ -91,7 +91,7 @@ func (r *reconciliation) wantedRecords() []dns.Set {
 
 // ensureAlias points the hostname at the load balancer, and waits until every name server has the records.
 func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
-	found, err := r.readRecords(ctx, r.Zones.Records)
+	found, err := r.readRecords(ctx, r.account.Zones.Records)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (r *reconciliation) sendChanges(ctx context.Context, changes []types.Change
 	if err := r.pass.SaveStatus(ctx); err != nil {
 		return err
 	}
-	id, err := r.Zones.Change(ctx, r.zone.ID, changes...)
+	id, err := r.account.Zones.Change(ctx, r.zone.ID, changes...)
 	if dns.IsRefused(err) {
 		return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) {
 			again, _ := r.planChanges(now)
@@ -177,9 +177,9 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	}
 	var err error
 	var found records
-	r.zone, err = r.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
+	r.zone, err = r.account.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
 	if err == nil { // the zone may be a cached copy
-		found, err = r.readRecords(ctx, r.Zones.ExactRecords) // a record that is not read would be left behind
+		found, err = r.readRecords(ctx, r.account.Zones.ExactRecords) // a record that is not read would be left behind
 	}
 	if cloud.IsNotFound(err) { // the zone is gone, and its records with it
 		r.req.Status.LoadBalancer, r.req.Status.URL = "", ""
@@ -191,7 +191,7 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	s := &r.req.Status
 	if found.ours {
 		changes := found.deletions()
-		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.IsRefused(err) {
+		if s.DNSChange, err = r.account.Zones.Change(ctx, r.zone.ID, changes...); dns.IsRefused(err) {
 			return r.replanRefused(ctx, err, changes, func(r records) ([]types.Change, error) {
 				return r.deletions(), nil
 			})
@@ -216,7 +216,7 @@ func (r *reconciliation) checkPropagated(ctx context.Context, pending string) er
 	if change == "" {
 		return nil
 	}
-	arrived, again, err := r.Zones.ChangeInSync(ctx, change)
+	arrived, again, err := r.account.Zones.ChangeInSync(ctx, change)
 	if err != nil || arrived {
 		return err
 	}
@@ -237,7 +237,7 @@ func (r records) deletions() []types.Change {
 func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change,
 	plan func(now records) ([]types.Change, error),
 ) error {
-	now, err := r.readRecords(ctx, r.Zones.ExactRecords)
+	now, err := r.readRecords(ctx, r.account.Zones.ExactRecords)
 	if err != nil {
 		return err
 	}

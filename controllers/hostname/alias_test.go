@@ -88,7 +88,7 @@ func at(t *testing.T, z *zone) *reconciliation {
 	return &reconciliation{
 		req: req, pool: pg, pass: engine.NewPass(nil), name: parsed(t, "shop.example.com"),
 		zone:    dns.Zone{ID: "Z1", Name: "example.com"},
-		Account: &Account{Cluster: "c1", Zones: dns.New(z, &dns.Queues{}, time.Now, time.Minute)},
+		account: &Account{Cluster: "c1", Zones: dns.New(z, &dns.Queues{}, time.Now, time.Minute)},
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *reconciliation) requestCertificate(ctx context.Context) (string, error)
 			return "", err
 		}
 	}
-	seen, err := r.Certs.Describe(ctx, r.certificateStatus().ARN)
+	seen, err := r.account.Certs.Describe(ctx, r.certificateStatus().ARN)
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +87,7 @@ func (r *reconciliation) adoptRestored(ctx context.Context) error {
 	if !r.req.Restored() {
 		return nil
 	}
-	found, err := r.Certs.Find(ctx, r.SearchTags(r.req))
+	found, err := r.account.Certs.Find(ctx, r.account.SearchTags(r.req))
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *reconciliation) beginAttempt(ctx context.Context, attempt int32) error 
 // certificate is searched for by its tags.
 func (r *reconciliation) submitRequest(ctx context.Context) error {
 	if r.Now().Sub(r.certificateStatus().RequestedAt.Time) > cert.TokenLife {
-		found, err := r.Certs.Find(ctx, r.SearchTags(r.req))
+		found, err := r.account.Certs.Find(ctx, r.account.SearchTags(r.req))
 		if err != nil {
 			return err
 		}
@@ -129,12 +129,12 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 			return err
 		}
 	}
-	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), r.certificateStatus().Attempt),
-		r.Tags(r.req))
+	token := cert.Token(string(r.req.HolderUID()), r.certificateStatus().Attempt)
+	arn, err := r.account.Certs.Request(ctx, r.name, token, r.account.Tags(r.req))
 	if err != nil {
 		return err
 	}
-	requested.WithLabelValues(r.ID).Inc()
+	requested.WithLabelValues(r.account.ID).Inc()
 	// ACM may take a moment to show it, however long the request waited for the rate limit.
 	r.certificateStatus().ARN, r.certificateStatus().RequestedAt = arn, metav1.Time{Time: r.Now()}
 	r.pass.Normal(v1alpha1.ReasonCertificateRequested, "RequestCertificate", "%s", arn)
@@ -171,7 +171,7 @@ func (r *reconciliation) retryFailedCertificate(ctx context.Context, seen *cert.
 			"Portico requests it again at %s; %s",
 			r.name, failure(seen), formatTime(due), advice(seen))
 	}
-	if err := r.Certs.Delete(ctx, c.ARN); err != nil {
+	if err := r.account.Certs.Delete(ctx, c.ARN); err != nil {
 		return err
 	}
 	if err := r.beginAttempt(ctx, c.Attempt+1); err != nil {
@@ -225,7 +225,7 @@ func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, er
 		return "", err
 	}
 	if !there {
-		_, err := r.Zones.Change(ctx, zone, dns.Create(dns.CNAME(record.Name, record.Value)))
+		_, err := r.account.Zones.Change(ctx, zone, dns.Create(dns.CNAME(record.Name, record.Value)))
 		if dns.IsRefused(err) { // somebody else has created it meanwhile
 			if there, err := r.hasValidationRecord(ctx, zone, record); there || err != nil {
 				return "the record " + record.Name + " proves the domain", err
@@ -242,7 +242,7 @@ func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, er
 // hasValidationRecord reports whether the record exists. A different record of that name is somebody else's: it is an
 // error, and the record is left alone.
 func (r *reconciliation) hasValidationRecord(ctx context.Context, zone string, record cert.Record) (bool, error) {
-	sets, err := r.Zones.Records(ctx, zone, record.Name)
+	sets, err := r.account.Zones.Records(ctx, zone, record.Name)
 	if err != nil || len(sets) == 0 {
 		return false, err
 	}

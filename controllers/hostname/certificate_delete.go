@@ -36,11 +36,11 @@ func (r *reconciliation) deleteCertificate(ctx context.Context) error {
 
 // deleteOne deletes one certificate of the request.
 func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCertificate, arn string) error {
-	seen, err := r.Certs.Describe(ctx, arn)
+	seen, err := r.account.Certs.Describe(ctx, arn)
 	switch {
 	case err != nil:
 		return err
-	case seen == nil && r.Now().Sub(c.RequestedAt.Time) < r.Settling:
+	case seen == nil && r.Now().Sub(c.RequestedAt.Time) < r.account.Settling:
 		return engine.Wait(v1alpha1.ReasonSettling, acmPollInterval, "ACM does not show the certificate %s yet, "+
 			"which was requested a moment ago; it is deleted when it does", arn)
 	case seen == nil: // not deleted: a policy with tag conditions would deny it
@@ -49,7 +49,7 @@ func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCert
 		return engine.Wait(v1alpha1.ReasonDetaching, 5*time.Second, "AWS still shows the certificate in use; it is "+
 			"deleted when it is not")
 	}
-	return r.Certs.Delete(ctx, arn)
+	return r.account.Certs.Delete(ctx, arn)
 }
 
 // findUnanswered finds the certificate of an attempt whose response was lost: by repeating the request while ACM
@@ -58,13 +58,13 @@ func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.Hostnam
 	var failed error
 	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
 		var arn string
-		if arn, failed = r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt),
-			r.Tags(r.req)); failed == nil {
+		if arn, failed = r.account.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt),
+			r.account.Tags(r.req)); failed == nil {
 			c.ARN, c.RequestedAt = arn, metav1.Time{Time: r.Now()} // it may have been created only now
 			return []string{arn}, nil
 		}
 	}
-	found, err := r.Certs.Find(ctx, r.SearchTags(r.req))
+	found, err := r.account.Certs.Find(ctx, r.account.SearchTags(r.req))
 	if len(found) > 0 || err != nil {
 		return found, err
 	}
@@ -94,10 +94,10 @@ func (r *reconciliation) waitForTags(c *v1alpha1.HostnameCertificate, failed err
 
 // waitUntil returns a WaitError until a certificate created at made would be found by its tags.
 func (r *reconciliation) waitUntil(made time.Time, why string) error {
-	until := made.Add(tagLooks*r.Settling + time.Second)
+	until := made.Add(tagLooks*r.account.Settling + time.Second)
 	if !r.Now().Before(until) {
 		return nil
 	}
-	return engine.Wait(v1alpha1.ReasonSettling, min(10*time.Second, max(r.Settling, time.Second)),
+	return engine.Wait(v1alpha1.ReasonSettling, min(10*time.Second, max(r.account.Settling, time.Second)),
 		"a certificate may have been requested, and is looked for by its tags until %s; %s", formatTime(until), why)
 }

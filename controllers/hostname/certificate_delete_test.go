@@ -25,7 +25,7 @@ func (d *desk) withdraw() error {
 	r := &reconciliation{
 		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req,
 		pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
-		Account: &Account{
+		account: &Account{
 			Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere,
 			Settling: time.Minute,
 		},

@@ -120,7 +120,7 @@ func (d *desk) pass() error {
 	r := &reconciliation{
 		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req,
 		pass: pass, name: parsed(d.t, "shop.example.com"),
-		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere},
+		account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere},
 	}
 	_, err := r.requestCertificate(d.t.Context())
 	if err == nil {

@@ -43,10 +43,10 @@ func (r *reconciliation) ensureClaim(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := &r.req.Status
-	if s.Claim != held.Name || s.Gateway != held.Spec.Gateway || s.AccountID != r.ID || s.Region != r.Region {
+	s, in := &r.req.Status, r.account
+	if s.Claim != held.Name || s.Gateway != held.Spec.Gateway || s.AccountID != in.ID || s.Region != in.Region {
 		s.Hostname, s.Claim, s.Gateway, s.AccountID, s.Region, s.Zone = r.name.String(), held.Name, held.Spec.Gateway,
-			r.ID, r.Region, r.zone.Name
+			in.ID, in.Region, r.zone.Name
 		if err := r.saveReservation(ctx); err != nil {
 			return "", err
 		}
@@ -56,10 +56,10 @@ func (r *reconciliation) ensureClaim(ctx context.Context) (string, error) {
 
 // saveReservation saves what deletion needs, before anything is created in AWS.
 func (r *reconciliation) saveReservation(ctx context.Context) error {
-	if err := r.pass.SaveStatus(ctx); err != nil || r.Recheck == nil {
+	if err := r.pass.SaveStatus(ctx); err != nil || r.account.Recheck == nil {
 		return err
 	}
-	err := r.Recheck(ctx)
+	err := r.account.Recheck(ctx)
 	if err != nil && r.certificateStatus() == nil {
 		r.req.Status.Claim, r.req.Status.AccountID = "", "" // nothing was created
 	}
@@ -91,8 +91,8 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 		return nil, err
 	}
 	want := v1alpha1.PoolGatewaySpec{
-		Visibility: r.req.Spec.Visibility, GatewayClass: class, ProviderRef: r.req.Spec.ProviderRef, AccountID: r.ID,
-		Region: r.Region,
+		Visibility: r.req.Spec.Visibility, GatewayClass: class, ProviderRef: r.req.Spec.ProviderRef,
+		AccountID: r.account.ID, Region: r.account.Region,
 	}
 	made, err := r.Claims.Take(ctx, claim.Request{
 		Name: r.name, Visibility: r.req.Spec.Visibility, Holder: r.holder(), Budget: r.grant.Budget(),
@@ -183,13 +183,13 @@ func (r *reconciliation) checkZones(ctx context.Context) (err error) {
 }
 
 func (r *reconciliation) readZone(ctx context.Context, id v1alpha1.HostedZoneID) (dns.Zone, error) {
-	zone, err := r.Zones.Zone(ctx, string(id))
+	zone, err := r.account.Zones.Zone(ctx, string(id))
 	if err != nil && !cloud.IsNotFound(err) {
 		return dns.Zone{}, err
 	}
 	if err != nil || !r.name.Within(zone.Name) { // one error for both: other teams' zone names stay hidden
 		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "account %s has no hosted zone %s in which %s "+
-			"lies; choose the zone of its domain, or another provider", r.ID, id, r.name)
+			"lies; choose the zone of its domain, or another provider", r.account.ID, id, r.name)
 	}
 	return zone, nil
 }
@@ -201,7 +201,7 @@ func (r *reconciliation) checkDelegation(ctx context.Context, zone dns.Zone) err
 		if domain == zone.Name {
 			continue // the NS records of the zone itself
 		}
-		sets, err := r.Zones.Records(ctx, zone.ID, domain)
+		sets, err := r.account.Zones.Records(ctx, zone.ID, domain)
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ var amazonIssuers = []string{"amazon.com", "amazontrust.com", "awstrust.com", "a
 // checked.
 func (r *reconciliation) checkCAA(ctx context.Context, zone dns.Zone) error {
 	for _, domain := range r.name.Ancestors(zone.Name) {
-		sets, err := r.Zones.Records(ctx, zone.ID, domain)
+		sets, err := r.account.Zones.Records(ctx, zone.ID, domain)
 		if err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func caaAllows(values []string, wildcard bool) bool {
 
 // checkRecords returns an error if the hostname has records of somebody else. It runs before anything is created.
 func (r *reconciliation) checkRecords(ctx context.Context) error {
-	found, err := r.readRecords(ctx, r.Zones.Records)
+	found, err := r.readRecords(ctx, r.account.Zones.Records)
 	if err != nil {
 		return err
 	}

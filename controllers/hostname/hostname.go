@@ -11,13 +11,11 @@ import (
 
 	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 	"github.com/portico-platform/portico/controllers/hostname/claim"
 	"github.com/portico-platform/portico/controllers/hostname/dns"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
-	"github.com/portico-platform/portico/controllers/steps"
 )
 
 // Account is a request's access to AWS, through its provider.
@@ -54,7 +52,7 @@ type Reconciler struct {
 // reconciliation is one pass over one request.
 type reconciliation struct {
 	Reconciler
-	*Account
+	account     *Account // the AWS account, once connected
 	req         *v1alpha1.GatewayHostnameRequest
 	pass        *engine.Pass
 	name        dnsname.Name
@@ -96,40 +94,10 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 	if r.name, err = dnsname.Parse(r.req.Spec.Hostname); err != nil {
 		return engine.Blocked(v1alpha1.ReasonInvalidHostname, "%s: %w", r.req.Spec.Hostname, err)
 	}
-	r.Account, err = r.Connect(ctx, r.req)
+	r.account, err = r.Connect(ctx, r.req)
 	return err
-}
-
-func (r *reconciliation) steps() steps.List {
-	all := steps.List{
-		{Name: v1alpha1.StepClaimed, Do: r.ensureClaim, Undo: r.releaseClaim},
-		{Name: v1alpha1.StepCertificateRequested, Do: r.requestCertificate, Undo: r.deleteCertificate},
-		// The record stays: other certificates of the domain need it.
-		{Name: v1alpha1.StepDNSValidated, Do: r.ensureValidationRecord},
-		{Name: v1alpha1.StepCertificateIssued, Do: r.checkIssued},
-		{Name: v1alpha1.StepListenerAttached, Do: r.requestListener, Undo: r.releaseListener},
-		{Name: v1alpha1.StepDNSAliasReady, Do: r.ensureAlias, Undo: r.deleteAlias},
-	}
-	for i, s := range all {
-		all[i].Do = func(ctx context.Context) (string, error) {
-			text, err := s.Do(ctx)
-			return text, explain(err)
-		}
-		if s.Undo != nil {
-			all[i].Undo = func(ctx context.Context) error { return explain(s.Undo(ctx)) }
-		}
-	}
-	return all
 }
 
 func (r *reconciliation) holder() v1alpha1.ClaimHolder {
 	return v1alpha1.ClaimHolder{Namespace: r.req.Namespace, Name: r.req.Name, UID: string(r.req.HolderUID())}
-}
-
-// explain turns AWS errors into messages that a user can act on, and returns other errors unchanged.
-func explain(err error) error {
-	if _, waiting := engine.AsWait(err); waiting || !cloud.IsCall(err) {
-		return err
-	}
-	return cloud.Explain(err)
 }
