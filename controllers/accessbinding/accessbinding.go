@@ -71,7 +71,10 @@ type reconciliation struct {
 // Reconcile implements engine.KindReconciler.
 func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.AccessBinding, pass *engine.Pass) error {
 	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
-	if err := r.connect(ctx); err != nil {
+	if err := r.withdraw(ctx); err != nil { // before rights are given in another mode
+		return err
+	}
+	if err := r.chooseMode(ctx); err != nil {
 		return err
 	}
 	return cmp.Or(r.steps().Reconcile(ctx, obj, pass), r.rest)

@@ -86,7 +86,7 @@ func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
 		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "there is no EKS cluster %s in %s of account %s; ask a "+
 			"platform admin to correct workloadIdentity.clusterName of the AWSProvider %s", r.obj.Status.ClusterName,
 			r.cluster.Session.Config.Region, r.cluster.Session.AccountID,
-			cmp.Or(given(&r.obj.Status).provider, r.obj.Spec.ProviderRef.Name))
+			cmp.Or(givenMode(&r.obj.Status).clusterProvider, r.obj.Spec.ProviderRef.Name))
 	case err != nil:
 		return cloud.Explain(err)
 	case r.have != nil && r.ownerOfAssociation() == external.Foreign:

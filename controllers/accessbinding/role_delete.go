@@ -37,12 +37,12 @@ func (r *reconciliation) deleteRole(ctx context.Context) error {
 // has nothing yet may be about to. After a mode change every binding deletes the roles: all others leave too, and none
 // can know that it is the last.
 func (r *reconciliation) stillNeeded(onTheWay bool, others []v1alpha1.AccessBinding) bool {
-	now, had := wayOf(r.account.Identity), given(&r.obj.Status)
-	if r.leaves || now.mode != had.mode || onTheWay && now != had {
+	now, had := modeOf(r.account.Identity), givenMode(&r.obj.Status)
+	if r.leaves || now.name != had.name || onTheWay && now != had {
 		return false
 	}
 	return slices.ContainsFunc(others, func(o v1alpha1.AccessBinding) bool {
-		return !onTheWay || o.Status.AccountID == "" || given(&o.Status) == had
+		return !onTheWay || o.Status.AccountID == "" || givenMode(&o.Status) == had
 	})
 }
 

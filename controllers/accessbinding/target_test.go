@@ -217,7 +217,7 @@ func TestTheClusterMovesToAnotherAccount(t *testing.T) {
 	}
 }
 
-// The roles are deleted with the last object that needs them; objects with another way, and objects that may soon use
+// The roles are deleted with the last object that needs them; objects with another mode, and objects that may soon use
 // this one, are distinguished.
 func TestTheRoleOnTheWayGoesWithTheLastThatTakesIt(t *testing.T) {
 	d := newTargetDesk(t)

@@ -95,7 +95,7 @@ func TestTheRoleOfAnEarlierObjectIsTakenOver(t *testing.T) {
 	}
 }
 
-// Rights given in one way are removed before they are given in another, or not at all.
+// Rights given in one mode are removed before they are given in another, or not at all.
 func TestAnotherWay(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(*desk)
