@@ -54,8 +54,8 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run all tests: unit, integration, browser and monitoring
-	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring
+test: deps ## Run what shows that the tree works: unit, integration, browser and monitoring tests without the longest, beside each other; some 15 min
+	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short PROCESSES=$(or $(PROCESSES),2) test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
 .PHONY: test-unit
@@ -87,7 +87,7 @@ test-integration: $(build) $(run-tests) ## Run the tests against a real kube-api
 	@$(build) run,chart
 	@test/databases/install.sh
 	@test/nginx/install.sh
-	@$(run-tests) -name integration -tag integration -processes $(or $(PROCESSES),3) -split test/integration -- $(RACE) -count=1 -timeout=60m
+	@$(run-tests) -name integration -tag integration -processes $(or $(PROCESSES),3) -split test/integration -- $(RACE) $(SHORT) -count=1 -timeout=60m
 
 # The stack takes the programs that it is shown in place of newer ones of its own.
 .PHONY: test-oldest
@@ -101,7 +101,7 @@ test-browser: $(build) $(run-tests) ## Run the tests in Chromium
 	@$(build) run,browser
 	@test/stack/chromium.sh
 	@test/databases/install.sh
-	@$(run-tests) -name browser -tag browser -- -count=1 -timeout=40m
+	@$(run-tests) -name browser -tag browser -- $(SHORT) -count=1 -timeout=40m
 
 # A module of its own, for it needs Prometheus.
 .PHONY: test-monitoring

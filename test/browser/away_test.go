@@ -11,6 +11,7 @@ import (
 // messages disappear after it. The portal is restarted during the outage: a running one reports it only after two
 // failed checks, which takes longer.
 func TestTheIdentityProviderIsAway(t *testing.T) {
+	long(t)
 	admin := open(t)
 	admin.signIn("platform-admin", "_platform")
 	visitor := open(t)

@@ -74,5 +74,13 @@ func run(m *testing.M) int {
 
 // whole reports whether all tests run, not only some.
 func whole() bool {
-	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+	return !testing.Short() && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+}
+
+// long skips a test that make test leaves to CI, which takes some time and shows a newcomer little.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test leaves it out, for its time; CI runs it")
+	}
 }

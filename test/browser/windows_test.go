@@ -14,6 +14,7 @@ import (
 // with HTTP/1.1. Each of them can load another page, those without a stream are updated nevertheless, and one of them
 // gets a stream when another window is closed.
 func TestSevenWindowsShareTheConnections(t *testing.T) {
+	long(t)
 	x := open(t)
 	x.signIn("payments-dev", "payments")
 	windows := []*tab{x}

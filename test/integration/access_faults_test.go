@@ -21,6 +21,7 @@ import (
 // TestRightsSurviveEveryFault makes each write for an AccessBinding fail, be throttled, or lose its response, once:
 // no role and no association is created twice, and none is left behind.
 func TestRightsSurviveEveryFault(t *testing.T) {
+	long(t)
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000105", v1alpha1.WorkloadIdentityPodIdentity)
 	ns := team(t, c)

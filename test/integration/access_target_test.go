@@ -86,6 +86,7 @@ func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 
 // TestRightsInAnotherAccountSurviveLostAnswers loses the response of each write in either account, once.
 func TestRightsInAnotherAccountSurviveLostAnswers(t *testing.T) {
+	long(t)
 	c := withOperator(t)
 	cluster := newRightsAccount(t, c, "230000000113", v1alpha1.WorkloadIdentityPodIdentity)
 	a := newTargetAccount(t, c, "230000000114", cluster)

@@ -148,6 +148,7 @@ func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 // F7: a third of the calls is throttled. Everything converges with at most about twice the calls in addition to the
 // refused ones, nothing is created twice, and a user's edit does not wait for the rest.
 func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})

@@ -247,6 +247,7 @@ func (j journey) row(stage string, i int, do func(*testing.T)) {
 // A deletion never waits for what was never created, or for what it does not need, regardless of what is missing or
 // mistyped, and at any stage.
 func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
+	long(t)
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{
 		"password": "long-enough-1",

@@ -128,6 +128,7 @@ func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at 
 }
 
 func TestCheckTellsWhatSomebodyTookAway(t *testing.T) {
+	long(t)
 	c := installer(t)
 	startOperator(t, operatorOptions{})
 	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}})

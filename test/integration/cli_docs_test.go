@@ -22,6 +22,7 @@ import (
 // TestEverythingInTheCommandLinesPageRuns runs the commands that docs/cli.md prints, in order, and compares the
 // output.
 func TestEverythingInTheCommandLinesPageRuns(t *testing.T) {
+	long(t)
 	r := newReader(t)
 	page := docs.Open(t, "../..", "docs/cli.md", "portico", append(otherwise,
 		docs.Otherwise{Part: "https://portal.example.com", Type: r.url, Why: "the portal of the test"})...)

@@ -44,6 +44,7 @@ var fillings = map[string][]string{
 // A database user who fills what the operator reads there does not affect other teams: the operator, in its own
 // process, stays far below its memory limit, and continues to manage that user, too.
 func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
+	long(t)
 	fleet, err := realdb.StartFleet(t.Context())
 	if err != nil {
 		t.Fatal(err)

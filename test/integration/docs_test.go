@@ -20,6 +20,7 @@ import (
 // platform, as a reader does. docs/cli.md has its own test, and the pages for administrators have theirs in
 // test/stack.
 func TestTheShellLinesOfThePagesRun(t *testing.T) {
+	long(t)
 	p := startPortal(t, "", sessionKeys(t))
 	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))
 	shell := userShell(t, p.url)

@@ -31,6 +31,7 @@ func holder(t *testing.T, c client.Client) string {
 
 // The leader stops while it creates buckets: the other one continues, and creates none of them again.
 func TestASecondOperatorTakesOver(t *testing.T) {
+	long(t)
 	for name, end := range map[string]func(deployed) error{
 		"SIGTERM": func(d deployed) error { return d.Stop() },
 		"SIGKILL": func(d deployed) error { return d.Kill() },

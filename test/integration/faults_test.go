@@ -31,10 +31,12 @@ type stage struct {
 // separate test, because together they take longer than all others. Dying before a write is not a separate case:
 // nothing has changed since the previous write. make test-all tries every write; see deathsAmong.
 func TestDeathAtEveryWriteOfABirthEndsInTheSameState(t *testing.T) {
+	long(t)
 	deathAtEveryWrite(t, stage{name: "birth", done: life.isReady, birth: true, start: func(*testing.T, life) {}})
 }
 
 func TestDeathAtEveryWriteOfAnEditEndsInTheSameState(t *testing.T) {
+	long(t)
 	deathAtEveryWrite(t, stage{name: "edit", done: life.isReady, start: func(t *testing.T, l life) {
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
@@ -42,6 +44,7 @@ func TestDeathAtEveryWriteOfAnEditEndsInTheSameState(t *testing.T) {
 }
 
 func TestDeathAtEveryWriteOfARescueEndsInTheSameState(t *testing.T) {
+	long(t)
 	deathAtEveryWrite(t, stage{name: "rescue", done: life.isKept, start: func(t *testing.T, l life) {
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
@@ -53,6 +56,7 @@ func TestDeathAtEveryWriteOfARescueEndsInTheSameState(t *testing.T) {
 }
 
 func TestDeathAtEveryWriteOfADeathEndsInTheSameState(t *testing.T) {
+	long(t)
 	deathAtEveryWrite(t, stage{name: "death", done: life.isGone, start: func(t *testing.T, l life) {
 		t.Helper()
 		if err := erase(t, l.Client, l.Object); err != nil {
@@ -162,6 +166,7 @@ func goneTogether(t *testing.T, c client.Client, lives []life) {
 
 // F2: AWS commits and the reply is lost, for every write.
 func TestLostRepliesMakeNoDuplicates(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
@@ -354,6 +359,7 @@ func TestAnotherReplicaTakesOver(t *testing.T) {
 
 // F10: quiet for a long time, on accelerated intervals.
 func TestQuietAtRest(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		kube := newCut(0, awsproxy.Before)

@@ -25,6 +25,7 @@ import (
 // In a cluster without Gateway API everything else works, one line of the log says what is missing, and hostnames are
 // served as soon as it is installed.
 func TestHostnamesWaitForGatewayAPI(t *testing.T) {
+	long(t)
 	bare, err := stack.Start(context.Background(),
 		stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
 	if err != nil {

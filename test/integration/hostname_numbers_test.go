@@ -97,6 +97,7 @@ func TestAHostnameAtRestIsOnlyRead(t *testing.T) {
 
 // Many hostnames at once stay within Route 53's limit of five requests a second per account, and share their changes.
 func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
+	long(t)
 	c := admin(t)
 	world.Proxy.SetRoute53Rate(5)
 	defer world.Proxy.SetRoute53Rate(0)

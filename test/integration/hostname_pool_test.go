@@ -28,6 +28,7 @@ func poolGateway(t *testing.T, c client.Client, name string) *v1alpha1.PoolGatew
 
 // A hostname that does not fit on a Gateway is placed on the next one, and no Gateway has more than PoolHostnames.
 func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
+	long(t)
 	c := withOperator(t)
 	d := domainOf(t, c)
 	class := otherClass(t, c)
@@ -176,6 +177,7 @@ func TestAClassThatOverridesIsTold(t *testing.T) {
 
 // Exactly one of a hundred requests for a name gets it, in any namespaces.
 func TestOneOfAHundredRequestsWins(t *testing.T) {
+	long(t)
 	c := withOperator(t)
 	d := domainOf(t, c)
 	var all []ghr

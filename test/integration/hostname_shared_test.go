@@ -63,6 +63,7 @@ func saysOf(t *testing.T, conditions []metav1.Condition, kind string) string {
 // While the operator is down, a team's routes exceed the rules of a load balancer: the controller stops for all of its
 // hostnames. The operator closes only that team's hostname, and names it; all others stay Ready, because they answer.
 func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
+	long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	_, offender, neighbour := neighbours(t, c)

@@ -102,6 +102,7 @@ func copyOf[T client.Object](obj T) T {
 }
 
 func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
+	long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	api, ns := outside(t, "test"), team(t, c)
@@ -234,6 +235,7 @@ func ownership(d domain) []string {
 }
 
 func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
+	long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	d := domainOf(t, c)
@@ -297,6 +299,7 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 
 // From a lost cluster to an empty one on the same AWS, with portico backup and portico restore alone.
 func TestABackupBringsALostClusterBack(t *testing.T) {
+	long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	d := domainOf(t, c)

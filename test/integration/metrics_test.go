@@ -85,6 +85,7 @@ const manyNamespaces = 30
 // TestMetricsHaveABound creates objects in many namespaces, which wait for different things, and compares every series
 // of Portico's metrics with docs/metrics.md.
 func TestMetricsHaveABound(t *testing.T) {
+	long(t)
 	c := admin(t)
 	startOperator(t, operatorOptions{leaderElect: true})
 	var names []string

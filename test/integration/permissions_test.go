@@ -180,6 +180,7 @@ func (l *ladder) lead(o engine.Object, stages []string) {
 // Each permission of a document is needed: while one is missing, the condition names it, if AWS does. Granted one by
 // one, they suffice for creation, changes and deletion.
 func TestAMissingPermissionIsNamed(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})

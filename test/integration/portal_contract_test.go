@@ -33,6 +33,7 @@ type provoked struct {
 }
 
 func TestEveryStatusOfTheContract(t *testing.T) {
+	long(t)
 	p := startPortal(t, "", sessionKeys(t))
 	table := slices.Concat(p.successes(t), p.refusals(t), p.conflicts(t), p.off(t), p.busy(t))
 	named := map[string]bool{}

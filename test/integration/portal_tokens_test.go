@@ -228,6 +228,7 @@ func letToolsIn(t *testing.T, k kubernetes.Interface, namespace string) {
 }
 
 func TestRESTNoticesALostRight(t *testing.T) {
+	long(t)
 	p := startPortal(t, "", sessionKeys(t))
 	clients, err := kubernetes.NewForConfig(world.Admin)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 // The interval is an hour, scaled to seconds here, with sweeps and checks of credentials every twelfth of it, as by
 // default.
 func TestManyResourcesAtRestCostLittle(t *testing.T) {
+	long(t)
 	calm(t)
 	const (
 		hours  = 2

@@ -66,6 +66,7 @@ func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 // F6: the second page of a listing fails, or a page misses an item. Nothing is created, changed or deleted; at most the
 // object is read on its own.
 func TestAnIncompleteListingProvesNothing(t *testing.T) {
+	long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{sweep: 400 * time.Millisecond})

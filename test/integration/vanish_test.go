@@ -135,6 +135,7 @@ func unzoned(j journey, _ client.Object, user engine.Object) {
 // Objects can be deleted although what they refer to is gone; only without access to the account does a deletion wait,
 // and says what for.
 func TestWhatWasMadeGoesWithoutWhatItReferredTo(t *testing.T) {
+	long(t)
 	j := newJourney(t)
 	its, users := make([]client.Object, len(vanishings)), make([]engine.Object, len(vanishings))
 	for i, x := range vanishings {

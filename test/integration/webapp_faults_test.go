@@ -62,6 +62,7 @@ func (l appLife) assertWhole(when string, revisions int) {
 // F1: the operator dies right after every write for a WebApp, and a new one takes over. The deletion has no writes, and
 // the tests of controllers/webapp cover deaths before every write.
 func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
+	long(t)
 	c := admin(t)
 	ns := team(t, c)
 	for _, g := range []struct {

@@ -165,6 +165,7 @@ func TestAListenerSetOfAnotherNamespaceIsNotAllowed(t *testing.T) {
 }
 
 func TestGatewaysComeToAClusterThatWasWithoutThem(t *testing.T) {
+	long(t)
 	own, err := stack.Start(t.Context(), stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS})
 	if err != nil {
 		t.Fatal(err)

@@ -47,6 +47,7 @@ func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
 }
 
 func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
+	long(t)
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
 	e.keeper()

@@ -301,6 +301,7 @@ func TestATakenPortIsToldInOneLine(t *testing.T) {
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
+	long(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	own, err := stack.Start(ctx, stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS | stack.Dex})
 	if err != nil {
