@@ -56,12 +56,12 @@ const AssetsPath = "/assets/"
 // send a cookie, and programs, which send a token, have separate routers that share only the middlewares that protect
 // both.
 func New(p Parts) (http.Handler, error) {
-	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Cluster.Revocations(), p.Clock, p.Log)
+	bearer := auth.NewBearer(p.Provider, p.Cluster.Tokens, p.Cluster.Revocations, p.Clock, p.Log)
 	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
 	if err != nil {
 		return nil, err
 	}
-	apiDocs, err := apidocs.New(p.Cluster.Kinds())
+	apiDocs, err := apidocs.New(p.Cluster.Kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func New(p Parts) (http.Handler, error) {
 	open.Get(views.DocsPath, docs.Handler)
 	open.Get(views.DocsPath+"/*", docs.Handler)
 	b := auth.NewBrowser(auth.BrowserOptions{
-		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(), Turns: p.Cluster.Turns(),
+		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations, Turns: p.Cluster.Turns,
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
 	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // not a browser: no Origin

@@ -1,4 +1,5 @@
-// Package cluster is the portal's only client of Kubernetes.
+// Package cluster is the portal's only client of Kubernetes: a Cluster has a part for each job, from the packages in
+// this folder.
 //
 // Reads come from a shared cache, or from the API server with the portal's own ServiceAccount, and only after an access
 // review for the caller. Writes are sent as the caller, by impersonation through a second ServiceAccount that can do
@@ -18,15 +19,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/hostnames"
+	"github.com/portico-platform/portico/portal/cluster/impersonate"
+	"github.com/portico-platform/portico/portal/cluster/objects"
+	"github.com/portico-platform/portico/portal/cluster/people"
+	"github.com/portico-platform/portico/portal/cluster/pods"
+	"github.com/portico-platform/portico/portal/cluster/rights"
+	"github.com/portico-platform/portico/portal/cluster/sessions"
+	"github.com/portico-platform/portico/portal/cluster/teams"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/operator"
-	"github.com/portico-platform/portico/portal/overview"
-	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // Options of a Cluster.
@@ -44,32 +52,35 @@ type Options struct {
 	Log           *slog.Logger
 }
 
-// Cluster reads and writes for callers. It is safe for concurrent use.
+// Cluster is the parts. Each checks the rights of the caller, and is safe for concurrent use.
 type Cluster struct {
-	kinds        catalog.Catalog
-	cache        cache.Cache
-	access       *access
-	reader       dynamic.Interface // with the portal's own credentials
-	impersonator *impersonator
-	feed         *feed
-	overview     *overview.Store
-	watches      watches
-	// podEvents are the events about Pods, which the cache does not hold.
-	podEvents  *podEvents
-	logReaders podlogs.Readers
-	usage      usages
-	// askEverywhere is Options.AskEverywhere.
-	askEverywhere bool
-	revoked       *Revocations
-	turns         *Turns
-	prefix        string   // Options.Prefix
-	issuers       sync.Map // of ServiceAccounts' tokens
-	signers       *identity.Keys
-	now           func() time.Time
-	operator      *operator.Client
-	client        kubernetes.Interface
-	activity      *activity.Recorder
-	log           *slog.Logger
+	Kinds     catalog.Catalog
+	Rights    Rights
+	Objects   Objects
+	Teams     Teams
+	Hostnames Hostnames
+	Write     Writer
+	Pods      Pods
+	People    People
+	Operator  Operator
+	Sessions  Sessions
+	Changes   *feed.Changes // of objects, for subscribers
+
+	Revocations  *sessions.Revocations // shared by all replicas
+	Turns        *sessions.Turns       // in which the replicas renew sessions
+	Tokens       *sessions.Reviewer
+	Impersonator *impersonate.Impersonator
+
+	running running
+}
+
+// running are the parts that Run runs.
+type running struct {
+	feed     *feed.Feed
+	rights   *rights.Rights
+	pods     *pods.Pods
+	operator *operator.Client
+	activity *activity.Recorder
 }
 
 // New returns a Cluster with the portal's own credentials in cfg; Run starts it. New sends no requests.
@@ -86,36 +97,56 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's priority and fairness limits us
 	own.Wrap(tracing.Transport)
-	own.Wrap(leavingTrail(asPortal))
+	own.Wrap(failure.LeavingTrail(failure.AsPortal))
 	clients, reader, err := ownClients(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
 	}
-	objects, err := newCache(own, kinds)
-	if err != nil {
-		return nil, fmt.Errorf("preparing the cache: %w", err)
-	}
-	w, err := newImpersonator(own, clients, opts.Impersonator, opts.Clock)
-	if err != nil {
-		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
-	}
-	revoked, err := newRevocations(clients.CoreV1().Secrets(opts.Namespace), opts.Clock)
+	watched, err := feed.New(own, kinds)
 	if err != nil {
 		return nil, err
 	}
-	changes := newFeed()
-	c := &Cluster{
-		usage: usages{clock: opts.Clock}, podEvents: newPodEvents(clients, kinds, changes.publish),
-		kinds: kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes,
-		overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
-		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
-		turns: newTurns(clients.CoreV1().Secrets(opts.Namespace)), prefix: opts.Prefix, now: opts.Clock.Now,
-		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
+	may := rights.New(rights.Options{
+		Reviews: clients.AuthorizationV1().SubjectAccessReviews(), Feed: watched, AskEverywhere: opts.AskEverywhere,
+		Clock: opts.Clock,
+	})
+	as, err := impersonate.New(own, clients, opts.Impersonator, may, opts.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
+	}
+	c := &Cluster{Kinds: kinds, Changes: watched.Changes, Impersonator: as}
+	c.running = running{
+		feed: watched, rights: may, activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
-	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
-	c.signers, err = newSigners(own, clients, opts.Clock)
-	return c, err
+	c.build(clients, reader, opts)
+	return c, c.signIn(own, clients, opts)
+}
+
+// build makes the parts that answer pages and the REST API.
+func (c *Cluster) build(clients kubernetes.Interface, reader dynamic.Interface, opts Options) {
+	r := &c.running
+	read, names := objects.New(r.rights, r.feed, reader), hostnames.New(r.rights, r.feed)
+	r.pods = pods.New(r.rights, r.feed, c.Impersonator, clients, r.activity, opts.Clock)
+	c.Rights, c.Objects, c.Hostnames, c.Pods = r.rights, read, names, r.pods
+	c.Teams = teams.New(r.rights, r.feed, read)
+	c.Write = write.New(r.rights, read, c.Impersonator, r.activity)
+	c.People = people.New(r.rights, r.operator, opts.Log)
+	c.Operator = &operatorPart{
+		kinds: c.Kinds, rights: r.rights, hostnames: names, operator: r.operator, client: clients,
+	}
+}
+
+// signIn makes the parts about who is signed in.
+func (c *Cluster) signIn(own *rest.Config, clients kubernetes.Interface, opts Options) (err error) {
+	secrets := clients.CoreV1().Secrets(opts.Namespace)
+	if c.Revocations, err = sessions.NewRevocations(secrets, opts.Clock); err != nil {
+		return err
+	}
+	c.Turns = sessions.NewTurns(secrets)
+	c.Sessions = sessions.New(c.running.rights, c.Revocations, opts.Prefix)
+	c.Tokens, err = sessions.NewReviewer(own, clients, c.Impersonator.Tokens, opts.Clock)
+	return err
 }
 
 // ownClients returns clients with the portal's own identity; the second one only reads.
@@ -130,31 +161,28 @@ func ownClients(cfg *rest.Config) (kubernetes.Interface, dynamic.Interface, erro
 
 // Run keeps the cache and the revocation list up to date until ctx ends.
 func (c *Cluster) Run(ctx context.Context) error {
-	if err := c.watch(ctx); err != nil {
+	r := &c.running
+	if err := r.feed.Watch(ctx, r.rights.OnBindings()); err != nil {
 		return err
 	}
-	go c.revoked.run(ctx)
-	defer c.operator.Close()
-	defer c.podEvents.close()
+	go c.Revocations.Run(ctx)
+	defer r.operator.Close()
+	defer r.pods.Close()
 	sampling := time.NewTicker(operator.SampleEvery)
 	defer sampling.Stop()
-	go c.operator.Sample(ctx, sampling.C)
+	go r.operator.Sample(ctx, sampling.C)
 	counting := time.NewTicker(activity.FlushEvery)
 	defer counting.Stop()
 	var telling sync.WaitGroup
 	defer telling.Wait()
-	telling.Go(func() { c.activity.Run(ctx, counting.C) })
-	if err := c.cache.Start(ctx); err != nil {
-		return fmt.Errorf("running the cache: %w", err)
-	}
-	return nil
+	telling.Go(func() { r.activity.Run(ctx, counting.C) })
+	return r.feed.Run(ctx)
 }
 
-// Kinds returns the kinds that the Cluster serves.
-func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
-
-// Revocations returns the revoked sessions, shared by all replicas.
-func (c *Cluster) Revocations() *Revocations { return c.revoked }
-
-// Turns returns the turns in which the replicas renew sessions.
-func (c *Cluster) Turns() *Turns { return c.turns }
+// Ready returns why the portal cannot serve yet; nil once the cache, the overview and the revocation list are complete.
+func (c *Cluster) Ready() error {
+	if !c.Revocations.Loaded() {
+		return errors.New("the list of revoked sessions is not loaded yet")
+	}
+	return c.running.feed.Ready()
+}

@@ -15,6 +15,9 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/objects"
 )
 
 // Version is an earlier spec of an object, and who changed it.
@@ -32,20 +35,23 @@ type Version struct {
 // History returns the versions of obj that the operator recorded, newest first. The caller needs the right to get the
 // object, and none to the ControllerRevisions that hold the versions: they contain nothing that the object did not.
 // They are read from the API server and not cached, because few callers need them.
-func (c *Cluster) History(ctx context.Context, id auth.Identity, ref Ref, obj *unstructured.Unstructured) (
+func (o *operatorPart) History(ctx context.Context, id auth.Identity, ref catalog.Ref, obj *unstructured.Unstructured) (
 	[]Version, error,
 ) {
-	if err := c.RequireOne(ctx, id, "get", ref); err != nil || ref.Namespace == "" {
+	if err := o.rights.RequireOne(ctx, id, "get", ref); err != nil || ref.Namespace == "" {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	ctx, cancel := context.WithTimeout(ctx, objects.ReadTimeout)
 	defer cancel()
-	list, err := c.client.AppsV1().ControllerRevisions(ref.Namespace).List(ctx, metav1.ListOptions{
+	list, err := o.client.AppsV1().ControllerRevisions(ref.Namespace).List(ctx, metav1.ListOptions{
 		// from the API server's own cache
 		LabelSelector: v1alpha1.LabelHistoryOf + "=" + string(obj.GetUID()), ResourceVersion: "0",
 	})
 	if err != nil {
-		return nil, &UnavailableError{Doing: "reading the history of " + ref.Kind.Name + " " + ref.Name, Cause: err}
+		return nil, &failure.UnavailableError{
+			Doing: "reading the history of " + ref.Kind.Name + " " + ref.Name,
+			Cause: err,
+		}
 	}
 	var all []Version
 	for i := range list.Items {

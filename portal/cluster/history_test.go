@@ -16,7 +16,11 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+	"github.com/portico-platform/portico/portal/cluster/clustertest"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/kubetest"
 )
 
 // recorded returns a ControllerRevision that the operator recorded at ten, of a change at minutes after nine.
@@ -40,14 +44,14 @@ func recorded(owner types.UID, generation int64, minutes int) *appsv1.Controller
 
 func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 	k, _ := catalogtest.Kinds(t).ByName("S3Bucket")
-	j, a, _ := newJudge(t)
+	j, a, _ := clustertest.NewRights()
 	client := fake.NewClientset(recorded("u", 9, 1), recorded("u", 10, 5), recorded("u", 12, 5),
 		recorded("forged", 11, 3))
-	c := &Cluster{access: a, client: client}
+	c := &operatorPart{rights: a, client: client}
 	obj := &unstructured.Unstructured{}
 	obj.SetUID("u")
-	ref := Ref{Kind: k, Namespace: "payments", Name: "logs"}
-	all, err := c.History(t.Context(), dev, ref, obj)
+	ref := catalog.Ref{Kind: k, Namespace: "payments", Name: "logs"}
+	all, err := c.History(t.Context(), kubetest.Dev, ref, obj)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,22 +71,22 @@ func TestAHistoryIsOfOneObjectAndNewestFirst(t *testing.T) {
 		t.Context(), noted, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := c.History(t.Context(), dev, ref, obj); err != nil || all[0].With != "kubectl-edit" ||
+	if all, err := c.History(t.Context(), kubetest.Dev, ref, obj); err != nil || all[0].With != "kubectl-edit" ||
 		all[0].At != all[0].recorded {
 		t.Errorf("admission has seen who took a field away: %+v, %v", all, err)
 	}
 	client.PrependReactor("list", "controllerrevisions", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("no route")
 	})
-	if _, err := c.History(t.Context(), dev, ref, obj); !errors.As(err, new(*UnavailableError)) {
+	if _, err := c.History(t.Context(), kubetest.Dev, ref, obj); !errors.As(err, new(*failure.UnavailableError)) {
 		t.Errorf("what cannot be read: %v", err)
 	}
 	client.ClearActions()
-	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
+	j.Allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
 		return r.ResourceAttributes.Namespace == "search"
 	}
 	ref.Namespace = "refunds"
-	if _, err := c.History(t.Context(), dev, ref, obj); !errors.As(err, new(*ForbiddenError)) ||
+	if _, err := c.History(t.Context(), kubetest.Dev, ref, obj); !errors.As(err, new(*failure.ForbiddenError)) ||
 		len(client.Actions()) != 0 {
 		t.Errorf("without the right: %v, and %v", err, client.Actions())
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/hostnames"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
@@ -17,14 +19,14 @@ import (
 const longestOfferPath = 2000
 
 // Offers returns the values that an AWS account has for a field of a request, to a caller who can create or change
-// objects of the kind in the namespace; others get a *ForbiddenError. Hosted zones are restricted to those that the
-// team's grant allows.
-func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (
+// objects of the kind in the namespace; others get a *failure.ForbiddenError. Hosted zones are restricted to those that
+// the team's grant allows.
+func (o *operatorPart) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (
 	operator.Offers, error,
 ) {
-	may, err := c.Can(ctx, id, "update", k, q.Namespace)
+	may, err := o.rights.Can(ctx, id, "update", k, q.Namespace)
 	if err == nil && !may {
-		err = c.access.require(ctx, id, RightTo("create", k, q.Namespace))
+		err = o.rights.RequireRight(ctx, id, rights.To("create", k, q.Namespace))
 	}
 	if err != nil {
 		return operator.Offers{}, err
@@ -33,11 +35,11 @@ func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	if len(validation.IsDNS1123Subdomain(q.Provider)) > 0 || len(q.Path()) > longestOfferPath {
 		return operator.Offers{}, nil // no resource can have that name
 	}
-	offers := c.operator.Offers(ctx, q)
-	if k.Name != hostnameKind {
+	offers := o.operator.Offers(ctx, q)
+	if k.Name != hostnames.RequestKind {
 		return offers, nil
 	}
-	grant, err := c.HostnameGrant(ctx, id, q.Namespace)
+	grant, err := o.hostnames.Grant(ctx, id, q.Namespace)
 	if err != nil {
 		return operator.Offers{}, err
 	}
@@ -49,7 +51,7 @@ func (c *Cluster) Offers(ctx context.Context, id auth.Identity, k catalog.Kind, 
 		allowed.Zones = nil
 	}
 	offers.Items = slices.DeleteFunc(slices.Clone(offers.Items), func(o operatorapi.Offer) bool {
-		return !usable(allowed, o.Value, o.Facts[operatorapi.FactDomain])
+		return !hostnames.Usable(allowed, o.Value, o.Facts[operatorapi.FactDomain])
 	})
 	return offers, nil
 }

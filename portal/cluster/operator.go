@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -13,26 +14,39 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/hostnames"
+	"github.com/portico-platform/portico/portal/cluster/impersonate"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
 // account is the portal's own ServiceAccount, in its own namespace.
 const account = "portico-portal"
 
-// Checks returns the operator's checks of obj, to a caller who can get obj; others get a *ForbiddenError. If the
-// operator does not answer, they are unknown, and that is no error.
-func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (
+// operatorPart implements Operator.
+type operatorPart struct {
+	kinds     catalog.Catalog
+	rights    *rights.Rights
+	hostnames *hostnames.Hostnames
+	operator  *operator.Client
+	client    kubernetes.Interface
+}
+
+// Checks returns the operator's checks of obj, to a caller who can get obj; others get a *failure.ForbiddenError. If
+// the operator does not answer, they are unknown, and that is no error.
+func (o *operatorPart) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (
 	operator.Checks, error,
 ) {
-	kind, ok := c.kinds.ByName(obj.GetKind())
+	kind, ok := o.kinds.ByName(obj.GetKind())
 	if !ok {
 		return operator.Checks{}, fmt.Errorf("checks of %s %s: there is no such kind", obj.GetKind(), obj.GetName())
 	}
-	ref := Ref{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	if err := c.RequireOne(ctx, id, "get", ref); err != nil {
+	ref := catalog.Ref{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	if err := o.rights.RequireOne(ctx, id, "get", ref); err != nil {
 		return operator.Checks{}, err
 	}
-	return c.operator.Of(ctx, operator.Object{
+	return o.operator.Of(ctx, operator.Object{
 		Kind: kind.Name, Namespace: ref.Namespace, Name: ref.Name, UID: string(obj.GetUID()),
 		Version: obj.GetResourceVersion(),
 	}), nil
@@ -40,20 +54,20 @@ func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructure
 
 // operatorAccess implements operator.Kubernetes with the portal's own rights.
 type operatorAccess struct {
-	*tokens
+	*impersonate.Tokens
 	namespace string
 }
 
 func newOperatorAccess(client kubernetes.Interface, namespace string, c clock.PassiveClock) operatorAccess {
-	return operatorAccess{namespace: namespace, tokens: &tokens{
-		client: client, account: types.NamespacedName{Namespace: namespace, Name: account},
-		audiences: []string{operatorapi.Audience}, clock: c,
+	return operatorAccess{namespace: namespace, Tokens: &impersonate.Tokens{
+		Client: client, Account: types.NamespacedName{Namespace: namespace, Name: account},
+		Audiences: []string{operatorapi.Audience}, Clock: c,
 	}}
 }
 
 // Lease implements operator.Kubernetes.
 func (a operatorAccess) Lease(ctx context.Context) (*coordinationv1.Lease, error) {
-	lease, err := a.client.CoordinationV1().Leases(a.namespace).Get(ctx, operatorapi.Lease, metav1.GetOptions{})
+	lease, err := a.Client.CoordinationV1().Leases(a.namespace).Get(ctx, operatorapi.Lease, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("reading the Lease %s: %w", operatorapi.Lease, err)
 	}
@@ -61,42 +75,42 @@ func (a operatorAccess) Lease(ctx context.Context) (*coordinationv1.Lease, error
 }
 
 // Token implements operator.Kubernetes.
-func (a operatorAccess) Token(ctx context.Context) (string, error) { return a.current(ctx) }
+func (a operatorAccess) Token(ctx context.Context) (string, error) { return a.Current(ctx) }
 
 // Drop implements operator.Kubernetes.
-func (a operatorAccess) Drop(token string) { a.drop(token) }
+func (a operatorAccess) Drop(token string) { a.Tokens.Drop(token) }
 
 // Features returns which optional parts of the operator are on, for platform admins.
-func (c *Cluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
-	if err := c.requirePlatform(ctx, id); err != nil {
+func (o *operatorPart) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
+	if err := o.requirePlatform(ctx, id); err != nil {
 		return operator.Features{}, err
 	}
-	return c.operator.Features(ctx), nil
+	return o.operator.Features(ctx), nil
 }
 
 // Controllers returns what the operator's controllers do, for platform admins.
-func (c *Cluster) Controllers(ctx context.Context, id auth.Identity) (operator.Work, error) {
-	if err := c.requirePlatform(ctx, id); err != nil {
+func (o *operatorPart) Controllers(ctx context.Context, id auth.Identity) (operator.Work, error) {
+	if err := o.requirePlatform(ctx, id); err != nil {
 		return operator.Work{}, err
 	}
-	return c.operator.Work(ctx), nil
+	return o.operator.Work(ctx), nil
 }
 
 // CallHistory returns the operator's AWS calls of the last hour, as this replica of the portal has recorded them, for
 // platform admins.
-func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
-	if err := c.requirePlatform(ctx, id); err != nil {
+func (o *operatorPart) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
+	if err := o.requirePlatform(ctx, id); err != nil {
 		return nil, err
 	}
-	return c.operator.History(), nil
+	return o.operator.History(), nil
 }
 
-// requirePlatform returns a *ForbiddenError unless the caller can list claims, which belong to no team: a platform
-// admin.
-func (c *Cluster) requirePlatform(ctx context.Context, id auth.Identity) error {
-	kind, err := c.kind(claimKind)
-	if err != nil {
-		return err
+// requirePlatform returns a *failure.ForbiddenError unless the caller can list claims, which belong to no team: a
+// platform admin.
+func (o *operatorPart) requirePlatform(ctx context.Context, id auth.Identity) error {
+	kind, ok := o.kinds.ByName(hostnames.ClaimKind)
+	if !ok {
+		return errors.New("there is no kind " + hostnames.ClaimKind)
 	}
-	return c.access.require(ctx, id, RightTo("list", kind, ""))
+	return o.rights.RequireRight(ctx, id, rights.To("list", kind, ""))
 }

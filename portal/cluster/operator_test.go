@@ -14,6 +14,11 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+	"github.com/portico-platform/portico/portal/cluster/clustertest"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/kubetest"
 )
 
 // TestTheOperatorGetsATokenForItself: a token for the API server must not be sent to anybody else.
@@ -63,5 +68,15 @@ func TestTheOperatorGetsATokenForItself(t *testing.T) {
 	}
 	if _, err := access.Lease(t.Context()); err == nil {
 		t.Error("there is no Lease")
+	}
+}
+
+func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
+	j, may, _ := clustertest.NewRights()
+	j.Allow = kubetest.Only("list domainclaims payments")
+	var forbidden *failure.ForbiddenError
+	if _, err := (&operatorPart{kinds: catalogtest.Kinds(t), rights: may}).Features(
+		t.Context(), auth.Identity{Username: "oidc:dev"}); !errors.As(err, &forbidden) {
+		t.Errorf("%v", err)
 	}
 }

@@ -16,24 +16,16 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 )
-
-// Cluster reads for a caller, after checking access.
-type Cluster interface {
-	Kinds() catalog.Catalog
-	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	OwnUsers(ctx context.Context, database *unstructured.Unstructured) (can bool, why string, err error)
-	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
-	Offers(ctx context.Context, id auth.Identity, k catalog.Kind, q operatorapi.OfferQuery) (operator.Offers, error)
-}
 
 // most bounds the look-ups for one object, in the cluster and in AWS each.
 const most = 20
 
 // Finder checks requests with the rights of a caller. Team is the name of the namespace's team in messages.
 type Finder struct {
-	Cluster         Cluster
+	Cluster         *cluster.Cluster
 	ID              auth.Identity
 	Kind            catalog.Kind
 	Namespace, Team string
@@ -66,20 +58,20 @@ func (f Finder) Find(ctx context.Context, obj *unstructured.Unstructured) ([]str
 
 // target reports that a referenced object does not exist, is being deleted, or has the wrong properties.
 func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t catalog.Target) (string, error) {
-	kind, ok := f.Cluster.Kinds().ByName(t.Kind)
+	kind, ok := f.Cluster.Kinds.ByName(t.Kind)
 	if !ok {
 		return "", nil
 	}
-	ref := cluster.Ref{Kind: kind, Name: t.Name}
+	ref := catalog.Ref{Kind: kind, Name: t.Name}
 	if kind.Namespaced {
 		ref.Namespace = f.Namespace
 	}
-	there, err := f.Cluster.Get(ctx, f.ID, ref)
+	there, err := f.Cluster.Objects.Get(ctx, f.ID, ref)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Sprintf("It names the %s %s, which is not there yet: it waits until somebody requests it.",
 			kind.Noun(), t.Name), nil
-	case cluster.IsForbidden(err):
+	case failure.IsForbidden(err):
 		return "", nil
 	case err != nil:
 		return "", err
@@ -88,7 +80,7 @@ func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t ca
 	case !needsUser(obj, t):
 		return "", nil
 	}
-	_, why, err := f.Cluster.OwnUsers(ctx, there)
+	_, why, err := f.Cluster.Operator.OwnUsers(ctx, there)
 	if err != nil || why == "" {
 		return "", err
 	}
@@ -102,11 +94,11 @@ func (f Finder) account(ctx context.Context, obj *unstructured.Unstructured) ([]
 	if name == "" || !f.Kind.Namespaced {
 		return nil, nil
 	}
-	open, err := f.Cluster.Providers(ctx, f.ID, f.Kind, f.Namespace)
+	open, err := f.Cluster.Teams.Providers(ctx, f.ID, f.Kind, f.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(open, func(o cluster.Provider) bool { return o.Name == name })
+	i := slices.IndexFunc(open, func(o teams.Provider) bool { return o.Name == name })
 	if i < 0 {
 		return []string{fmt.Sprintf("%s cannot use an AWS account %s: choose another one, or ask a platform admin to "+
 			"open it.", f.Team, name)}, nil
@@ -132,9 +124,9 @@ func (f Finder) lacking(ctx context.Context, obj *unstructured.Unstructured) (al
 		if len(values) == 0 || provider == "" {
 			continue
 		}
-		has, err := f.Cluster.Offers(ctx, f.ID, f.Kind, f.query(obj, provider, field))
+		has, err := f.Cluster.Operator.Offers(ctx, f.ID, f.Kind, f.query(obj, provider, field))
 		switch {
-		case cluster.IsForbidden(err):
+		case failure.IsForbidden(err):
 			return all, nil
 		case err != nil:
 			return nil, err

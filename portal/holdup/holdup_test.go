@@ -15,6 +15,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
@@ -26,9 +28,28 @@ type namespace struct {
 	asked    []string // fields of which the account's list was read
 }
 
-func (n *namespace) Kinds() catalog.Catalog { return n.kinds }
+func (n *namespace) parts() *cluster.Cluster {
+	return &cluster.Cluster{
+		Kinds: n.kinds, Objects: objects{namespace: n}, Teams: ofTeam{namespace: n}, Operator: ofOperator{namespace: n},
+	}
+}
 
-func (n *namespace) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+type (
+	objects struct {
+		cluster.Objects
+		*namespace
+	}
+	ofTeam struct {
+		cluster.Teams
+		*namespace
+	}
+	ofOperator struct {
+		cluster.Operator
+		*namespace
+	}
+)
+
+func (n objects) Get(_ context.Context, _ auth.Identity, ref catalog.Ref) (*unstructured.Unstructured, error) {
 	switch ref.Name {
 	case "orders", "legacy":
 		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": ref.Name}}}, nil
@@ -39,23 +60,23 @@ func (n *namespace) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (*u
 			}},
 		}, nil
 	case "secret":
-		return nil, &cluster.ForbiddenError{}
+		return nil, &failure.ForbiddenError{}
 	}
 	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: ref.Kind.Plural}, ref.Name)
 }
 
-func (n *namespace) OwnUsers(_ context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
+func (n ofOperator) OwnUsers(_ context.Context, database *unstructured.Unstructured) (can bool, why string, err error) {
 	if database.GetName() == "legacy" {
 		return false, "Portico makes no users in the engine sqlserver-ex", nil
 	}
 	return true, "", nil
 }
 
-func (n *namespace) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {
-	return []cluster.Provider{{Name: "aws-prod", Region: "eu-west-1", Ready: !n.notReady}}, nil
+func (n ofTeam) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]teams.Provider, error) {
+	return []teams.Provider{{Name: "aws-prod", Region: "eu-west-1", Ready: !n.notReady}}, nil
 }
 
-func (n *namespace) Offers(_ context.Context, _ auth.Identity, _ catalog.Kind, q operatorapi.OfferQuery) (
+func (n ofOperator) Offers(_ context.Context, _ auth.Identity, _ catalog.Kind, q operatorapi.OfferQuery) (
 	operator.Offers, error,
 ) {
 	n.asked = append(n.asked, q.Field)
@@ -144,7 +165,7 @@ func TestWhatHoldsAnObjectUpIsSaid(t *testing.T) {
 			if !ok {
 				t.Fatalf("no kind %s", obj.GetKind())
 			}
-			got, err := Finder{Cluster: &row.in, Kind: kind, Namespace: "payments", Team: "Payments"}.Find(
+			got, err := Finder{Cluster: row.in.parts(), Kind: kind, Namespace: "payments", Team: "Payments"}.Find(
 				t.Context(), obj)
 			if err != nil || !slices.Equal(got, row.want) {
 				t.Errorf("got %q, %v; want %q", got, err, row.want)

@@ -10,14 +10,10 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/overview"
 )
-
-// Cluster is the part of cluster.Cluster that it needs; see there for the contracts.
-type Cluster interface {
-	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
-	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
-}
 
 // Item is an object in a list that can be long: its view is created only if it is shown.
 type Item struct {
@@ -33,16 +29,18 @@ type Found struct {
 }
 
 // Read returns the objects of the kinds in namespace, "" for all namespaces in which the caller can list them. Kinds
-// that the caller cannot list are left out; if there are no others, the error is a *cluster.ForbiddenError.
-func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (Found, error) {
+// that the caller cannot list are left out; if there are no others, the error is a *failure.ForbiddenError.
+func Read(ctx context.Context, c *cluster.Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (
+	Found, error,
+) {
 	var found Found
 	var refused error
-	c.Ahead(ctx, id, cluster.RightsTo("list", kinds, namespace)...)
+	c.Rights.Ahead(ctx, id, rights.ToEach("list", kinds, namespace)...)
 	of, n := make([][]*overview.Row, len(kinds)), 0
 	for i := range kinds {
 		k := &kinds[i]
-		rows, err := c.Rows(ctx, id, *k, namespace)
-		if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
+		rows, err := c.Objects.Rows(ctx, id, *k, namespace)
+		if _, ok := errors.AsType[*failure.ForbiddenError](err); ok {
 			refused = cmp.Or(refused, err)
 			found.Forbidden = append(found.Forbidden, *k)
 			continue

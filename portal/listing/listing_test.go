@@ -13,16 +13,30 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// kinds answers for each kind with one row, or an error.
+// kinds has for each kind one row, or an error.
 type kinds map[string]error
 
-func (kinds) Ahead(context.Context, auth.Identity, ...cluster.Right) {}
+// parts returns the parts of a Cluster that are read.
+func (k kinds) parts() *cluster.Cluster {
+	return &cluster.Cluster{Rights: ahead{}, Objects: rows{is: k}}
+}
 
-func (k kinds) Rows(_ context.Context, _ auth.Identity, of catalog.Kind, namespace string) ([]*overview.Row, error) {
-	if err := k[of.Plural]; err != nil {
+type ahead struct{ cluster.Rights }
+
+func (ahead) Ahead(context.Context, auth.Identity, ...rights.Right) {}
+
+type rows struct {
+	cluster.Objects
+	is kinds
+}
+
+func (r rows) Rows(_ context.Context, _ auth.Identity, of catalog.Kind, namespace string) ([]*overview.Row, error) {
+	if err := r.is[of.Plural]; err != nil {
 		return nil, err
 	}
 	return []*overview.Row{{Name: of.Plural + "-1", Namespace: namespace}}, nil
@@ -37,7 +51,7 @@ func plurals(c catalog.Catalog) []string {
 }
 
 func TestKindsThatMayNotBeListedAreLeftOutAndTold(t *testing.T) {
-	forbidden, broken := &cluster.ForbiddenError{Verb: "list"}, errors.New("broken")
+	forbidden, broken := &failure.ForbiddenError{Verb: "list"}, errors.New("broken")
 	all := catalog.Catalog{{Plural: "a"}, {Plural: "b"}}
 	for name, c := range map[string]struct {
 		is                kinds
@@ -49,7 +63,7 @@ func TestKindsThatMayNotBeListedAreLeftOutAndTold(t *testing.T) {
 		"all are forbidden": {kinds{"a": forbidden, "b": forbidden}, nil, nil, forbidden},
 		"one cannot be had": {kinds{"a": forbidden, "b": broken}, nil, nil, broken},
 	} {
-		found, err := Read(t.Context(), c.is, auth.Identity{}, all, "payments")
+		found, err := Read(t.Context(), c.is.parts(), auth.Identity{}, all, "payments")
 		if !errors.Is(err, c.fails) || !slices.Equal(plurals(found.Kinds), c.listed) ||
 			!slices.Equal(plurals(found.Forbidden), c.forbidden) {
 			t.Errorf("%s: listed %v, forbidden %v, %v", name, plurals(found.Kinds), plurals(found.Forbidden), err)

@@ -12,7 +12,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 )
 
 const atLogs = atShop + "/logs"
@@ -25,7 +27,7 @@ func copiesSite(tb testing.TB) *fakeCluster {
 		"shop-7f8-b": "2026-11-21T12:00:01Z b first\n2026-11-21T12:00:03Z b <script>second</script>\n",
 		"shop-5d9-a": "2026-11-21T12:00:02Z a between\n",
 	}
-	f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+	f.logs = func(q pods.LogQuery) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(logs[q.Pod])), nil
 	}
 	return f
@@ -41,7 +43,7 @@ func TestTheLogsOfAnApplication(t *testing.T) {
 	failing := func(pod string, err error) func(testing.TB) *fakeCluster {
 		return with(func(f *fakeCluster) {
 			read := f.logs
-			f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+			f.logs = func(q pods.LogQuery) (io.ReadCloser, error) {
 				if pod == "" || q.Pod == pod {
 					return nil, err
 				}
@@ -55,7 +57,7 @@ func TestTheLogsOfAnApplication(t *testing.T) {
 			f.pods = append(f.pods, f.pods[1])
 		}
 	})
-	away := &cluster.UnavailableError{Doing: "reading", Cause: errors.New("dial tcp 192.0.2.7:10250")}
+	away := &failure.UnavailableError{Doing: "reading", Cause: errors.New("dial tcp 192.0.2.7:10250")}
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "shop-7f8-b")
 	for name, c := range map[string]struct {
 		site         func(testing.TB) *fakeCluster
@@ -127,7 +129,7 @@ func TestAllCopiesAreFollowed(t *testing.T) {
 		f := copiesSite(t)
 		var mu sync.Mutex
 		pipes := map[string]*io.PipeWriter{}
-		f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+		f.logs = func(q pods.LogQuery) (io.ReadCloser, error) {
 			r, w := io.Pipe()
 			mu.Lock()
 			defer mu.Unlock()
@@ -158,7 +160,7 @@ func TestAllCopiesAreFollowed(t *testing.T) {
 		fresh.Name = "shop-5d9-c"
 		f.pods = append([]*corev1.Pod{fresh}, f.pods...)
 		f.mu.Unlock()
-		f.changed(cluster.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
+		f.changes.Publish(feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
 		l.next()
 		write("shop-5d9-c", "2026-11-21T12:00:06Z new")
 		if got := l.next(); !strings.Contains(got, "event: log\ndata: [c] new\n\n") {

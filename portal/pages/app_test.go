@@ -15,7 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/portico-platform/portico/portal/activity"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 )
 
 const (
@@ -61,7 +62,7 @@ func shopSite(tb testing.TB) *fakeCluster {
 	f.podEvents = []*corev1.Event{
 		event("shop-7f8-b", "BackOff", "Warning", "Back-off restarting failed container app", 0),
 	}
-	f.logs = func(cluster.LogQuery) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(podLogs)), nil }
+	f.logs = func(pods.LogQuery) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(podLogs)), nil }
 	return f
 }
 
@@ -88,12 +89,12 @@ func TestPagesOfAnApplication(t *testing.T) {
 		return func(tb testing.TB) *fakeCluster {
 			tb.Helper()
 			f := shopSite(tb)
-			f.logs = func(cluster.LogQuery) (io.ReadCloser, error) { return nil, err }
+			f.logs = func(pods.LogQuery) (io.ReadCloser, error) { return nil, err }
 			return f
 		}
 	}
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "shop-7f8-b")
-	away := &cluster.UnavailableError{Doing: "reading", Cause: errors.New("dial tcp 192.0.2.7:10250")}
+	away := &failure.UnavailableError{Doing: "reading", Cause: errors.New("dial tcp 192.0.2.7:10250")}
 	for name, c := range map[string]struct {
 		site   func(testing.TB) *fakeCluster
 		path   string
@@ -198,7 +199,7 @@ func TestADownloadIsAFileOfText(t *testing.T) {
 }
 
 func TestWhichLogIsRead(t *testing.T) {
-	for query, want := range map[string]cluster.LogQuery{
+	for query, want := range map[string]pods.LogQuery{
 		"":                            {Container: "app", Tail: 200},
 		"?tail=50":                    {Container: "app", Tail: 50},
 		"?tail=1000&timestamps=true":  {Container: "app", Tail: 1000, Timestamps: true},
@@ -320,7 +321,7 @@ func TestHostilePods(t *testing.T) {
 		Message: breaks, LastTransitionTime: metav1.Time{Time: noon},
 	})
 	f.podEvents[0].Message = script + breaks
-	f.logs = func(cluster.LogQuery) (io.ReadCloser, error) {
+	f.logs = func(pods.LogQuery) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("</pre>" + script + breaks + "\r\n" + strings.Repeat(script, 2000) +
 			"\n")), nil
 	}

@@ -9,17 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 )
 
 // measuredShop returns an application whose Pods have requests and usage.
 func measuredShop(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := shopSite(tb)
-	use := func(cpu, memory string) cluster.Usage {
-		return cluster.Usage{CPU: resource.MustParse(cpu), Memory: resource.MustParse(memory)}
+	use := func(cpu, memory string) pods.Usage {
+		return pods.Usage{CPU: resource.MustParse(cpu), Memory: resource.MustParse(memory)}
 	}
-	f.usage = map[string]cluster.Usage{"shop-7f8-b": use("1200m", "1000Mi"), "shop-5d9-a": use("35400000n", "96Mi")}
+	f.usage = map[string]pods.Usage{"shop-7f8-b": use("1200m", "1000Mi"), "shop-5d9-a": use("35400000n", "96Mi")}
 	for _, p := range f.pods {
 		p.Spec.Containers[0].Resources = corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("256Mi")},
@@ -53,14 +54,14 @@ func TestWhatAnApplicationUses(t *testing.T) {
 
 func TestWhyThereAreNoFigures(t *testing.T) {
 	for want, c := range map[string]struct {
-		usage map[string]cluster.Usage
+		usage map[string]pods.Usage
 		err   error
 	}{
-		"No usage figures: the cluster has no metrics server.":                         {nil, cluster.ErrNoMetrics},
-		"The figures are being read.":                                                  {nil, cluster.ErrNoUsageYet},
-		"your role lacks the right to get pods.metrics.k8s.io":                         {nil, &cluster.ForbiddenError{Verb: "get", Resource: "pods.metrics.k8s.io"}},
-		"No usage figures just now: the cluster&#39;s metrics server does not answer.": {nil, &cluster.UnavailableError{Doing: "s3cret", Cause: errors.New("s3cret")}},
-		"No usage figures yet: the first ones take a minute.":                          {map[string]cluster.Usage{}, nil},
+		"No usage figures: the cluster has no metrics server.":                         {nil, pods.ErrNoMetrics},
+		"The figures are being read.":                                                  {nil, pods.ErrNoUsageYet},
+		"your role lacks the right to get pods.metrics.k8s.io":                         {nil, &failure.ForbiddenError{Verb: "get", Resource: "pods.metrics.k8s.io"}},
+		"No usage figures just now: the cluster&#39;s metrics server does not answer.": {nil, &failure.UnavailableError{Doing: "s3cret", Cause: errors.New("s3cret")}},
+		"No usage figures yet: the first ones take a minute.":                          {map[string]pods.Usage{}, nil},
 	} {
 		f := shopSite(t)
 		f.usage, f.noUsage = c.usage, c.err

@@ -55,7 +55,9 @@ func newMetropolis(tb testing.TB, namespaces, objects int) metropolis {
 }
 
 func (c metropolis) site() http.Handler {
-	p := New(c, Reach{Portal: "https://portal.example.com", Prefix: "oidc:", CLI: fakeCLI},
+	parts := c.parts()
+	parts.Rights, parts.Objects = c, c
+	p := New(parts, Reach{Portal: "https://portal.example.com", Prefix: "oidc:", CLI: fakeCLI},
 		slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.Now = func() time.Time { return noon }
 	p.Alive = func(context.Context) error { return nil }

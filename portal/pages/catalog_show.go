@@ -7,7 +7,9 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/rights"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
@@ -21,7 +23,7 @@ func (p *Pages) catalog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.SpaceOf(r)
-	p.Ahead(r.Context(), id, cluster.RightsTo("create", s.Kinds, s.Namespace)...)
+	p.Ahead(r.Context(), id, rights.ToEach("create", s.Kinds, s.Namespace)...)
 	frame, err := p.Frame(r, id, s, "Catalog")
 	if err != nil {
 		return err
@@ -41,8 +43,8 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.SpaceOf(r)
-	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
-		return c.Kind == cluster.Quotas && c.Namespace == s.Namespace
+	changed := p.Follow(r.Context(), func(c feed.Change) bool {
+		return c.Kind == feed.Quotas && c.Namespace == s.Namespace
 	})
 	return p.Live(w, r, id, page.Live{
 		Changed: page.Again(r.Context(), changed),
@@ -64,7 +66,7 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 // mayRequest returns nil if the caller can create or list any kind of the space; others get no catalog.
 func (p *Pages) mayRequest(ctx context.Context, id auth.Identity, s page.Space) error {
 	for _, k := range s.Kinds {
-		if ok, err := p.cluster.Can(ctx, id, "create", k, s.Namespace); ok || err != nil {
+		if ok, err := p.Cluster.Rights.Can(ctx, id, "create", k, s.Namespace); ok || err != nil {
 			return err
 		}
 	}
@@ -79,22 +81,22 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 	if err := p.mayRequest(ctx, id, s); err != nil {
 		return view, err
 	}
-	var quotas []cluster.Quota
+	var quotas []teams.Quota
 	if s.Namespace != "" {
 		var err error
 		// they are optional here
-		if quotas, err = p.cluster.Quotas(ctx, id, s.Namespace); err != nil && !page.Unseen(err) {
+		if quotas, err = p.Cluster.Teams.Quotas(ctx, id, s.Namespace); err != nil && !page.Unseen(err) {
 			return view, err
 		}
 	}
 	for _, k := range s.Kinds {
-		may, err := p.cluster.Can(ctx, id, "create", k, s.Namespace)
+		may, err := p.Cluster.Rights.Can(ctx, id, "create", k, s.Namespace)
 		if err != nil {
 			return view, err
 		}
 		tile := views.Tile{
 			ID: "tile-" + k.Plural, Title: k.Title, Icon: k.Icon, Help: page.What(k.Name, k.Help),
-			Kind: k.Name, Add: !k.Namespaced, Typical: typical(p.cluster.TimesToReady(k)),
+			Kind: k.Name, Add: !k.Namespaced, Typical: typical(p.Cluster.Objects.TimesToReady(k)),
 		}
 		room := roomFor(k, quotas)
 		tile.Left = room.words
@@ -127,7 +129,7 @@ type room struct {
 }
 
 // roomFor returns the room of the quota that leaves the least.
-func roomFor(k catalog.Kind, quotas []cluster.Quota) room {
+func roomFor(k catalog.Kind, quotas []teams.Quota) room {
 	var out room
 	least := int64(-1)
 	for _, q := range quotas {

@@ -88,7 +88,7 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 // TestAnEndedSessionLosesNothing: with scripts the user returns to the form, without them another tab signs in.
 func TestAnEndedSessionLosesNothing(t *testing.T) {
 	w := httptest.NewRecorder()
-	p := New(busySite(t), Reach{}, slog.New(slog.DiscardHandler))
+	p := New(busySite(t).parts(), Reach{}, slog.New(slog.DiscardHandler))
 	p.Ended(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, ask, nil), "/auth/login?return_to=%2Fform")
 	lacks(t, w.Body.String(), "Your session has ended", "Nothing was changed",
 		`<a class="btn first onlyjs" href="/auth/login?return_to=%2Fform">`,
@@ -101,7 +101,7 @@ func TestAnEndedSessionLosesNothing(t *testing.T) {
 func TestAnAbsentIdentityProviderIsTold(t *testing.T) {
 	const told = "Signing in does not work right now."
 	for _, away := range []bool{true, false} {
-		p := New(busySite(t), Reach{}, slog.New(slog.DiscardHandler)).Watching(func() time.Time {
+		p := New(busySite(t).parts(), Reach{}, slog.New(slog.DiscardHandler)).Watching(func() time.Time {
 			if away {
 				return noon
 			}

@@ -23,6 +23,10 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/teams"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -41,8 +45,8 @@ type fakeCluster struct {
 	denied     []string
 	down       bool
 	broken     error // unexpected error of every call
-	feeds      []*fakeFeed
-	open       []cluster.Provider
+	changes    *feed.Changes
+	open       []teams.Provider
 	guardrails guardrails.Limits
 	dryRuns    int
 	judge      func(*unstructured.Unstructured) error // validates new objects; nil accepts all
@@ -62,8 +66,8 @@ func newFake(tb testing.TB, objects ...string) *fakeCluster {
 	tb.Helper()
 	kinds := catalogtest.Kinds(tb)
 	f := &fakeCluster{
-		kinds: kinds, spaces: []string{"payments", "search"},
-		open: []cluster.Provider{{Name: "aws-prod", AccountID: "123456789012", Region: "eu-west-1", Ready: true}},
+		kinds: kinds, changes: feed.NewChanges(), spaces: []string{"payments", "search"},
+		open: []teams.Provider{{Name: "aws-prod", AccountID: "123456789012", Region: "eu-west-1", Ready: true}},
 	}
 	for _, o := range objects {
 		f.objects = append(f.objects, object(tb, o))
@@ -88,14 +92,12 @@ func object(tb testing.TB, text string) *unstructured.Unstructured {
 	return obj
 }
 
-func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
-
 func (f *fakeCluster) away() error {
 	if f.broken != nil {
 		return f.broken
 	}
 	if f.down {
-		return &cluster.UnavailableError{Doing: "asking", Cause: errors.New("dial tcp 192.0.2.1:6443: refused")}
+		return &failure.UnavailableError{Doing: "asking", Cause: errors.New("dial tcp 192.0.2.1:6443: refused")}
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (f *fakeCluster) Namespaces(ctx context.Context, id auth.Identity) ([]strin
 func (f *fakeCluster) require(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, ns string) error {
 	ok, err := f.Can(ctx, id, verb, k, ns)
 	if err == nil && !ok {
-		return &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: ns}
+		return &failure.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: ns}
 	}
 	return err
 }
@@ -149,7 +151,7 @@ func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind
 	return out, nil
 }
 
-func (f *fakeCluster) Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) Get(ctx context.Context, id auth.Identity, ref catalog.Ref) (*unstructured.Unstructured, error) {
 	if ref.Kind.Name == page.TeamKind {
 		return f.getTeam(ctx, id, ref)
 	}
@@ -193,27 +195,27 @@ func (f *fakeCluster) Guardrails(context.Context, auth.Identity, catalog.Kind, s
 	return f.guardrails, nil
 }
 
-func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {
+func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]teams.Provider, error) {
 	return f.open, f.away()
 }
 
 // Create refuses what the API server would: an invalid bucket name, and a name that is taken.
 func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured,
 	dryRun bool,
-) (cluster.Result, error) {
+) (write.Result, error) {
 	if err := f.require(ctx, id, "create", k, obj.GetNamespace()); err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
 	if err := badBucket(k, obj); err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
 	if f.judge != nil {
 		if err := f.judge(obj); err != nil {
-			return cluster.Result{}, err
+			return write.Result{}, err
 		}
 	}
-	if _, err := f.Get(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
-		return cluster.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())
+	if _, err := f.Get(ctx, id, catalog.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
+		return write.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())
 	}
 	out := obj.DeepCopy()
 	out.SetUID(types.UID("uid-" + obj.GetName()))
@@ -222,68 +224,34 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	_ = unstructured.SetNestedField(out.Object, int64(-1), "status", "observedGeneration")
 	if dryRun {
 		f.dryRuns++
-		return cluster.Result{Object: out, Warnings: []string{"unencrypted uploads are refused"}}, nil
+		return write.Result{Object: out, Warnings: []string{"unencrypted uploads are refused"}}, nil
 	}
 	f.mu.Lock()
 	f.objects = append(f.objects, out)
 	f.mu.Unlock()
-	f.changed(cluster.Change{Kind: k.Plural, Namespace: obj.GetNamespace(), Name: obj.GetName()})
-	return cluster.Result{Object: out}, nil
+	f.changes.Publish(feed.Change{Kind: k.Plural, Namespace: obj.GetNamespace(), Name: obj.GetName()})
+	return write.Result{Object: out}, nil
 }
 
-func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, _ bool) (
-	cluster.Result, error,
+func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref catalog.Ref, seen write.Seen, _ bool) (
+	write.Result, error,
 ) {
 	if err := f.require(ctx, id, "delete", ref.Kind, ref.Namespace); err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
 	f.mu.Lock()
 	f.objects = slices.DeleteFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == seen.UID })
 	f.mu.Unlock()
-	f.changed(cluster.Change{Kind: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name})
-	return cluster.Result{}, nil
+	f.changes.Publish(feed.Change{Kind: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name})
+	return write.Result{}, nil
 }
 
-func (f *fakeCluster) Follow(context.Context) cluster.Feed {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	feed := &fakeFeed{ready: make(chan struct{}, 1)}
-	f.feeds = append(f.feeds, feed)
-	return feed
-}
-
-func (f *fakeCluster) changed(c cluster.Change) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, feed := range f.feeds {
-		feed.tell(c)
+// parts returns the fake as the parts of a Cluster.
+func (f *fakeCluster) parts() *cluster.Cluster {
+	return &cluster.Cluster{
+		Kinds: f.kinds, Rights: f, Objects: f, Teams: f, Hostnames: f, Write: f, Pods: fakePods{f}, People: f, Operator: f,
+		Sessions: f, Changes: f.changes,
 	}
-}
-
-type fakeFeed struct {
-	mu      sync.Mutex
-	ready   chan struct{}
-	changes []cluster.Change
-}
-
-func (f *fakeFeed) tell(c cluster.Change) {
-	f.mu.Lock()
-	f.changes = append(f.changes, c)
-	f.mu.Unlock()
-	select {
-	case f.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (f *fakeFeed) Ready() <-chan struct{} { return f.ready }
-
-func (f *fakeFeed) Take() ([]cluster.Change, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out := f.changes
-	f.changes = nil
-	return out, false
 }
 
 // fakeCLI returns how tools sign in.
@@ -301,7 +269,7 @@ var developer = auth.Identity{
 
 // site returns the pages for one caller.
 func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
-	p := New(f, Reach{
+	p := New(f.parts(), Reach{
 		Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", Prefix: "oidc:",
 		CLI: fakeCLI,
 	}, slog.New(slog.NewTextHandler(io.Discard, nil)))

@@ -2,12 +2,14 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/objects"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
@@ -22,18 +24,18 @@ func (f *fakeCluster) Can(_ context.Context, id auth.Identity, verb string, k ca
 	}), f.away()
 }
 
-func (f *fakeCluster) Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
+func (f *fakeCluster) Require(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) error {
 	return f.require(ctx, id, verb, ref.Kind, ref.Namespace)
 }
 
 // Activity needs the right to list events: "list events payments" denies it.
-func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string) (cluster.Activity, error) {
+func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string) (objects.Activity, error) {
 	events := catalog.Kind{Plural: "events"}
 	if err := f.require(ctx, id, "list", events, ns); err != nil && (ns != "" || !page.Unseen(err)) {
-		return cluster.Activity{}, err
+		return objects.Activity{}, err
 	}
 	all, err := f.Can(ctx, id, "list", events, "")
-	out := cluster.Activity{Narrow: !all && ns == ""}
+	out := objects.Activity{Narrow: !all && ns == ""}
 	for _, e := range f.events {
 		may, _ := f.Can(ctx, id, "list", events, e.Namespace)
 		if !all && !may || e.ReportingController != activity.Controller {
@@ -64,4 +66,13 @@ func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces
 }
 
 // Ahead does nothing: it changes no result.
-func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...cluster.Right) {}
+func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...rights.Right) {}
+
+func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) error {
+	return f.require(ctx, id, verb, ref.Kind, ref.Namespace)
+}
+
+// In fails: pages do not call it.
+func (f *fakeCluster) In(context.Context, auth.Identity, catalog.Catalog, string) (map[string][]string, error) {
+	return nil, errors.ErrUnsupported
+}

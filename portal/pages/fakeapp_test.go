@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
@@ -26,16 +27,16 @@ import (
 type running struct {
 	pods      []*corev1.Pod
 	podEvents []*corev1.Event
-	logs      func(q cluster.LogQuery) (io.ReadCloser, error)
-	asked     []cluster.LogQuery
+	logs      func(q pods.LogQuery) (io.ReadCloser, error)
+	asked     []pods.LogQuery
 	policy    error       // refuses patches
 	noLogs    atomic.Bool // the right to logs was lost
-	usage     map[string]cluster.Usage
+	usage     map[string]pods.Usage
 	noUsage   error
 }
 
 func (f *fakeCluster) Usage(context.Context, auth.Identity, *unstructured.Unstructured, []*corev1.Pod) (
-	map[string]cluster.Usage, error,
+	map[string]pods.Usage, error,
 ) {
 	return f.usage, f.noUsage
 }
@@ -51,12 +52,15 @@ func (f *fakeCluster) pod(text string) *corev1.Pod {
 func (f *fakeCluster) requirePods(ctx context.Context, id auth.Identity, verb, resource, ns string) error {
 	ok, err := f.Can(ctx, id, verb+" "+resource, catalog.Kind{}, ns)
 	if err == nil && !ok {
-		return &cluster.ForbiddenError{Verb: verb, Resource: resource, Namespace: ns}
+		return &failure.ForbiddenError{Verb: verb, Resource: resource, Namespace: ns}
 	}
 	return err
 }
 
-func (f *fakeCluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) (
+// fakePods is the part about Pods.
+type fakePods struct{ *fakeCluster }
+
+func (f fakePods) List(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) (
 	[]*corev1.Pod, error,
 ) {
 	if err := f.requirePods(ctx, id, "list", "pods", app.GetNamespace()); err != nil {
@@ -73,13 +77,14 @@ func (f *fakeCluster) Pods(ctx context.Context, id auth.Identity, app *unstructu
 	return out, nil
 }
 
-func (f *fakeCluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
+// Events returns the same events for every Pod.
+func (f fakePods) Events(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.podEvents, f.requirePods(ctx, id, "list", "events", pod.Namespace)
 }
 
-func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error) {
+func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q pods.LogQuery) (*podlogs.Lines, error) {
 	if err := f.MayReadLogs(ctx, id, q.Namespace); err != nil {
 		return nil, err
 	}
@@ -98,13 +103,13 @@ func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQ
 
 func (f *fakeCluster) MayReadLogs(ctx context.Context, id auth.Identity, ns string) error {
 	if f.noLogs.Load() {
-		return &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: ns}
+		return &failure.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: ns}
 	}
 	return f.requirePods(ctx, id, "get", "pods/log", ns)
 }
 
 // Scale refuses more than 10 Pods with the CRD's message.
-func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (
+func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref catalog.Ref, replicas int64) (
 	*unstructured.Unstructured, error,
 ) {
 	if f.policy != nil {

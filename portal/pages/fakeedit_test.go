@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,26 +12,27 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/write"
 )
 
 // Edit writes as the API server would: it refuses an invalid bucket name and sets a default deletion policy.
-func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began,
+func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began write.Began,
 	obj *unstructured.Unstructured, dryRun bool,
-) (cluster.Result, error) {
+) (write.Result, error) {
 	if err := f.require(ctx, id, "update", k, obj.GetNamespace()); err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
-	ref := cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	ref := catalog.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	was, err := f.Get(ctx, id, ref)
 	if err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
-	if cluster.ETag(was) != began.ETag {
-		return cluster.Result{}, &cluster.ChangedError{Resource: k.Plural, Name: obj.GetName(), Now: was}
+	if write.ETag(was) != began.ETag {
+		return write.Result{}, &failure.ChangedError{Resource: k.Plural, Name: obj.GetName(), Now: was}
 	}
 	if err := badBucket(k, obj); err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
 	out := was.DeepCopy()
 	out.SetLabels(obj.GetLabels())
@@ -39,14 +41,14 @@ func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind
 	out.SetGeneration(was.GetGeneration() + 1)
 	if dryRun {
 		f.dryRuns++
-		return cluster.Result{Object: out, Was: was, Warnings: []string{"unencrypted uploads are refused"}}, nil
+		return write.Result{Object: out, Was: was, Warnings: []string{"unencrypted uploads are refused"}}, nil
 	}
 	f.mu.Lock()
 	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool {
 		return o.GetUID() == was.GetUID()
 	})] = out
 	f.mu.Unlock()
-	return cluster.Result{Object: out, Was: was}, nil
+	return write.Result{Object: out, Was: was}, nil
 }
 
 func badBucket(k catalog.Kind, obj *unstructured.Unstructured) error {
@@ -60,7 +62,7 @@ func badBucket(k catalog.Kind, obj *unstructured.Unstructured) error {
 }
 
 // Annotate patches the current object of the name.
-func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (
+func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref catalog.Ref, annotations map[string]*string) (
 	*unstructured.Unstructured, error,
 ) {
 	if f.policy != nil {
@@ -85,4 +87,11 @@ func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluste
 		return o, nil
 	}
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}
+
+// Update fails: pages do not call it.
+func (f *fakeCluster) Update(context.Context, auth.Identity, catalog.Kind, *unstructured.Unstructured, string, bool) (
+	write.Result, error,
+) {
+	return write.Result{}, errors.ErrUnsupported
 }

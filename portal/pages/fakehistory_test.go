@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -15,7 +16,7 @@ type remembering struct {
 	forgetful error // error of reading one
 }
 
-func (f *fakeCluster) History(ctx context.Context, id auth.Identity, ref cluster.Ref, _ *unstructured.Unstructured) (
+func (f *fakeCluster) History(ctx context.Context, id auth.Identity, ref catalog.Ref, _ *unstructured.Unstructured) (
 	[]cluster.Version, error,
 ) {
 	if _, err := f.Get(ctx, id, ref); err != nil {

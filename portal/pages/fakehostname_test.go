@@ -25,7 +25,7 @@ type hosting struct {
 	offered []operatorapi.OfferQuery
 }
 
-func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (
+func (f *fakeCluster) Grant(ctx context.Context, id auth.Identity, namespace string) (
 	*v1alpha1.HostnameGrantSpec, error,
 ) {
 	return f.grant, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
@@ -36,10 +36,10 @@ func (f *fakeCluster) Zones(ctx context.Context, id auth.Identity, namespace str
 	return f.zones, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
 }
 
-func (f *fakeCluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
+func (f *fakeCluster) Check(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
 	availability.Answer, error,
 ) {
-	grant, err := f.HostnameGrant(ctx, id, namespace)
+	grant, err := f.Grant(ctx, id, namespace)
 	if err != nil {
 		return availability.Answer{}, err
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
 )
@@ -17,14 +19,14 @@ type platform struct {
 	outage   time.Time // of the identity provider, since when
 	work     operator.Work
 	spans    []operator.Span
-	quotas   []cluster.Quota
-	members  map[string][]cluster.Member // by namespace
+	quotas   []teams.Quota
+	members  map[string][]teams.Member // by namespace
 }
 
 func (f *fakeCluster) requirePlatform(ctx context.Context, id auth.Identity) error {
 	ok, err := f.Can(ctx, id, "list", catalog.Kind{}, "")
 	if err == nil && !ok {
-		err = &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
+		err = &failure.ForbiddenError{Verb: "list", Resource: "domainclaims"}
 	}
 	return err
 }
@@ -77,11 +79,11 @@ func (f *fakeCluster) TimesToReady(k catalog.Kind) overview.Times {
 }
 
 // Quotas refuses what denied lists as "quota" and the namespace.
-func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error) {
-	if err := f.require(ctx, id, "quota", catalog.Kind{Plural: cluster.Quotas}, namespace); err != nil {
+func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]teams.Quota, error) {
+	if err := f.require(ctx, id, "quota", catalog.Kind{Plural: feed.Quotas}, namespace); err != nil {
 		return nil, err
 	}
-	var out []cluster.Quota
+	var out []teams.Quota
 	for _, q := range f.quotas {
 		if namespace == "" || namespace == q.Namespace {
 			out = append(out, q)
@@ -91,6 +93,6 @@ func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace st
 }
 
 // Members refuses what denied lists as "members" and the namespace.
-func (f *fakeCluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error) {
-	return f.members[namespace], f.require(ctx, id, "members", catalog.Kind{Plural: cluster.Bindings}, namespace)
+func (f *fakeCluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]teams.Member, error) {
+	return f.members[namespace], f.require(ctx, id, "members", catalog.Kind{Plural: feed.RoleBindings}, namespace)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/people"
 )
 
 // keeping is the fake operator's state of Secrets: refusal is its response to everything, answered its responses by
@@ -20,8 +21,8 @@ import (
 type keeping struct {
 	secrets  []operatorapi.Secret
 	password operatorapi.Password
-	refusal  *cluster.PersonError
-	answered map[string]*cluster.PersonError
+	refusal  *failure.PersonError
+	answered map[string]*failure.PersonError
 	acts     []string          // executed requests, without values
 	sent     map[string]string // values that were set, by Secret and key
 }
@@ -34,7 +35,7 @@ func (f *fakeCluster) MayValues(ctx context.Context, id auth.Identity, verb, nam
 func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
 	may, err := f.MayValues(ctx, id, verb, namespace, name)
 	if err == nil && !may {
-		return &cluster.ForbiddenError{
+		return &failure.ForbiddenError{
 			Verb: verb, Resource: operatorapi.ValuesResource, Namespace: namespace,
 			Name: name,
 		}
@@ -44,9 +45,9 @@ func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb,
 
 // Passwords leaves out what denied lists: "get secrets payments", and for databases read, write and master of
 // databaseaccess.
-func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of cluster.Ref, _ *unstructured.Unstructured,
+func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of catalog.Ref, _ *unstructured.Unstructured,
 	_ string,
-) (may cluster.Passwords, err error) {
+) (may people.Passwords, err error) {
 	has := func(verb, resource string) bool {
 		ok, failed := f.Can(ctx, id, verb, catalog.Kind{Plural: resource}, of.Namespace)
 		if failed != nil {
@@ -78,7 +79,7 @@ func (f *fakeCluster) ServesPeople(context.Context) error {
 func (f *fakeCluster) told(ctx context.Context, verb string) error {
 	switch {
 	case auth.Token(ctx) != freshToken:
-		return &cluster.PersonError{Status: http.StatusUnauthorized, Detail: "the operator wants a token"}
+		return &failure.PersonError{Status: http.StatusUnauthorized, Detail: "the operator wants a token"}
 	case f.refusal != nil:
 		return f.refusal
 	case f.answered[verb] != nil:
@@ -131,7 +132,7 @@ func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name
 	}
 	for _, s := range f.secrets {
 		if s.Name == name && len(s.UsedBy) > 0 && confirm != name {
-			return s, &cluster.PersonError{Status: http.StatusConflict, Detail: "the Secret " + name +
+			return s, &failure.PersonError{Status: http.StatusConflict, Detail: "the Secret " + name +
 				" is in use: confirm with its name"}
 		}
 	}
@@ -140,7 +141,7 @@ func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name
 	return operatorapi.Secret{Name: name}, nil
 }
 
-func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref cluster.Ref, master bool) (
+func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref catalog.Ref, master bool) (
 	operatorapi.Password, error,
 ) {
 	if err := f.told(ctx, "reveal"); err != nil {

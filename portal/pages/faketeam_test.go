@@ -11,7 +11,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
@@ -27,27 +28,27 @@ func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, str
 	return f.defaults, f.away()
 }
 
-func (f *fakeCluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) (bool, error) {
+func (f *fakeCluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) (bool, error) {
 	if ok, err := f.Can(ctx, id, verb, ref.Kind, ref.Namespace); ok || err != nil {
 		return ok, err
 	}
 	return slices.Contains(f.verbs[ref.Name], verb), nil
 }
 
-func (f *fakeCluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
+func (f *fakeCluster) Visible(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
 	k, _ := f.kinds.ByName(page.TeamKind)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []*unstructured.Unstructured
 	for _, o := range f.objects {
-		if may, _ := f.CanOne(ctx, id, "get", cluster.Ref{Kind: k, Name: o.GetName()}); may && o.GetKind() == k.Name {
+		if may, _ := f.CanOne(ctx, id, "get", catalog.Ref{Kind: k, Name: o.GetName()}); may && o.GetKind() == k.Name {
 			out = append(out, o)
 		}
 	}
 	return out, f.away()
 }
 
-func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref cluster.Ref) (
+func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref catalog.Ref) (
 	*unstructured.Unstructured, error,
 ) {
 	if may, err := f.CanOne(ctx, id, "get", ref); err != nil || !may {
@@ -63,14 +64,14 @@ func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref cluster
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-func orForbidden(err error, verb string, ref cluster.Ref) error {
+func orForbidden(err error, verb string, ref catalog.Ref) error {
 	if err != nil {
 		return err
 	}
-	return &cluster.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
+	return &failure.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
 }
 
-func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (
+func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref catalog.Ref) (
 	*unstructured.Unstructured, error,
 ) {
 	return f.Get(ctx, id, ref)
@@ -90,29 +91,29 @@ func (f *fakeCluster) FreeNamespace(_ context.Context, _ auth.Identity, _, names
 }
 
 // Patch merges the patch into the spec of a Team.
-func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string,
+func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref catalog.Ref, with map[string]any, etag string,
 	_ bool,
-) (cluster.Result, error) {
+) (write.Result, error) {
 	if may, err := f.CanOne(ctx, id, "patch", ref); err != nil || !may {
-		return cluster.Result{}, orForbidden(err, "patch", ref)
+		return write.Result{}, orForbidden(err, "patch", ref)
 	}
 	was, err := f.Get(ctx, id, ref)
 	if err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
-	if etag != cluster.ETag(was) {
-		return cluster.Result{}, &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name, Now: was}
+	if etag != write.ETag(was) {
+		return write.Result{}, &failure.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name, Now: was}
 	}
 	out := was.DeepCopy()
 	for key, value := range with["spec"].(map[string]any) {
 		if err := unstructured.SetNestedField(out.Object, value, "spec", key); err != nil {
-			return cluster.Result{}, err
+			return write.Result{}, err
 		}
 	}
 	out.SetGeneration(was.GetGeneration() + 1)
 	if f.judge != nil {
 		if err := f.judge(out); err != nil {
-			return cluster.Result{}, err
+			return write.Result{}, err
 		}
 	}
 	f.mu.Lock()
@@ -120,7 +121,7 @@ func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.R
 	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool {
 		return o.GetUID() == was.GetUID()
 	})] = out
-	return cluster.Result{Object: out}, nil
+	return write.Result{Object: out}, nil
 }
 
 // growth is a Team with a namespace.

@@ -14,7 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
@@ -37,7 +38,7 @@ func followAt(t *testing.T, f *fakeCluster, path string) *followed {
 	t.Helper()
 	r, w := io.Pipe()
 	if f.logs == nil {
-		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) { return r, nil }
+		f.logs = func(pods.LogQuery) (io.ReadCloser, error) { return r, nil }
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &followed{f: f, w: httptest.NewRecorder(), log: w, cancel: cancel, done: make(chan struct{})}
@@ -110,7 +111,7 @@ func TestALogIsFollowedOnceItIsThere(t *testing.T) {
 		r, w := io.Pipe()
 		var mu sync.Mutex
 		started := false
-		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) {
+		f.logs = func(pods.LogQuery) (io.ReadCloser, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !started {
@@ -125,7 +126,7 @@ func TestALogIsFollowedOnceItIsThere(t *testing.T) {
 		mu.Lock()
 		started = true
 		mu.Unlock()
-		f.changed(cluster.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
+		f.changes.Publish(feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
 		l.next()
 		_, _ = io.WriteString(w, "hello\n")
 		if got := l.next(); !strings.HasPrefix(got, "event: log-start\ndata: hello\n") {
@@ -142,7 +143,7 @@ func TestALogThatIsSilentHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := pipedShop(t)
 		said := make(chan struct{})
-		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) {
+		f.logs = func(pods.LogQuery) (io.ReadCloser, error) {
 			<-said
 			return io.NopCloser(strings.NewReader("s3cret")), nil
 		}
@@ -174,7 +175,7 @@ func TestAStreamBeginsWithTheLinesOfThePage(t *testing.T) {
 		"as many as fit":       {strings.Repeat("z", 2047), "512"},
 	} {
 		f := shopSite(t)
-		f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+		f.logs = func(q pods.LogQuery) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.Repeat(c.line+"\n", int(q.Tail)))), nil
 		}
 		html := visit(t, f, developer, atPod+"/logs?tail=1000").Body.String()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 const atHistory = atInvoices + "?tab=history"
@@ -164,7 +165,7 @@ func TestBackOfWhatIsBeingDeletedSaysSo(t *testing.T) {
 
 func TestAHistoryThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 	f := pastSite(t)
-	f.forgetful = &cluster.UnavailableError{Doing: "reading the history", Cause: errors.New("no route")}
+	f.forgetful = &failure.UnavailableError{Doing: "reading the history", Cause: errors.New("no route")}
 	for _, path := range []string{atHistory, editing1 + "?back=1"} {
 		if w := visit(t, f, developer, path); w.Code != http.StatusServiceUnavailable ||
 			strings.Contains(w.Body.String(), "No history yet") {

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
@@ -75,7 +75,7 @@ func hostileSite(t *testing.T) *fakeCluster {
 	f.events = append(f.events,
 		event("hostile", script, "Warning"+breaks, script+breaks+link, time.Hour),
 		event("hostile", breaks, "Normal", link, time.Hour))
-	f.open = []cluster.Provider{{Name: script, AccountID: breaks, Region: link, Ready: true}, {Name: breaks}}
+	f.open = []teams.Provider{{Name: script, AccountID: breaks, Region: link, Ready: true}, {Name: breaks}}
 	return f
 }
 

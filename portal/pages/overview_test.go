@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // quota returns a quota of the fake; with used "" it has not been counted yet.
-func quota(namespace, of, used, hard string) cluster.Quota {
-	q := cluster.Quota{Namespace: namespace, Name: "team", Of: of, Hard: apiresource.MustParse(hard)}
+func quota(namespace, of, used, hard string) teams.Quota {
+	q := teams.Quota{Namespace: namespace, Name: "team", Of: of, Hard: apiresource.MustParse(hard)}
 	if used != "" {
 		q.Used, q.Known = apiresource.MustParse(used), true
 	}
@@ -64,11 +64,11 @@ func platformSite(tb testing.TB) *fakeCluster {
 		}
 		f.spans = append(f.spans, span)
 	}
-	f.quotas = []cluster.Quota{
+	f.quotas = []teams.Quota{
 		quota("payments", "count/s3buckets.portico.dev", "5", "5"), quota("payments", "requests.cpu", "1500m", "4"),
 		quota("search", "count/rdsinstances.portico.dev", "3", "10"), quota("search", "pods", "", "20"),
 	}
-	f.members = map[string][]cluster.Member{"payments": {
+	f.members = map[string][]teams.Member{"payments": {
 		{Kind: "Group", Name: "oidc:team-payments", Role: "portico-developer", Binding: "developers"},
 		{Kind: "ServiceAccount", Name: "ci", Namespace: "payments", Role: "portico-developer", Binding: "ci"},
 		{Kind: "User", Name: "oidc:auditor", Role: "portico-viewer", Binding: "audit"},

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 )
 
 var stranger = auth.Identity{Username: "oidc:search-dev", Groups: []string{"oidc:team-search"}}
@@ -186,7 +186,7 @@ func TestMembersAreChanged(t *testing.T) {
 			if c.change != nil {
 				c.change(f)
 			}
-			etag := cluster.ETag(teamIn(t, f))
+			etag := write.ETag(teamIn(t, f))
 			if c.stale {
 				etag = `"uid-growth-1-0"`
 			}

@@ -7,12 +7,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/listing"
-	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/admin"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/pages/request"
@@ -21,45 +17,9 @@ import (
 	"github.com/portico-platform/portico/portal/pages/team"
 )
 
-// Cluster is the part of cluster.Cluster that all pages together need. Each package declares its own part.
-type Cluster interface {
-	page.Cluster
-	admin.Cluster
-	request.Cluster
-	resource.Cluster
-	secrets.Cluster
-	team.Cluster
-	TeamReader
-}
-
-// TeamReader reads the data of the pages about teams, for a caller, after checking access.
-type TeamReader interface {
-	listing.Cluster
-	Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error)
-	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
-	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
-	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
-	Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error)
-	Overview(ctx context.Context, id auth.Identity) (overview.Overview, error)
-	TimesToReady(k catalog.Kind) overview.Times
-}
-
-// SecretRights returns what a caller can do with Secrets.
-type SecretRights interface {
-	MayValues(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
-}
-
-// teamCluster is the part that the pages about teams need.
-type teamCluster interface {
-	page.Cluster
-	SecretRights
-	TeamReader
-}
-
 // Pages serves the HTML side of the portal.
 type Pages struct {
 	*page.Base
-	cluster  teamCluster
 	reach    Reach
 	admin    *admin.Pages
 	team     *team.Pages
@@ -88,14 +48,13 @@ func (r Reach) cli(ctx context.Context) auth.CLI {
 }
 
 // New returns the pages, which read from c.
-func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
+func New(c *cluster.Cluster, reach Reach, log *slog.Logger) *Pages {
 	base := page.New(c, log)
 	base.Names.Prefix = reach.Prefix
 	return &Pages{
-		Base: base, cluster: c, reach: reach,
-		admin: admin.New(base, c), team: team.New(base, c), request: request.New(base, c, reach.Portal),
-		resource: resource.New(base, c, reach.Portal),
-		secrets:  secrets.New(base, c),
+		Base: base, reach: reach,
+		admin: admin.New(base), team: team.New(base), request: request.New(base, reach.Portal),
+		resource: resource.New(base, reach.Portal), secrets: secrets.New(base),
 	}
 }
 

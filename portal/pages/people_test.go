@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -25,7 +25,7 @@ func TestSubjectsKeepTheNameThatRightsGoBy(t *testing.T) {
 		{"User", "oidc:0760b6cf", views.Subject{Kind: "user", Name: "0760b6cf"}},
 		{"ServiceAccount", "ci", views.Subject{Kind: "service account", Name: "ci"}},
 	} {
-		if got := p.subject(cluster.Member{Kind: c.kind, Name: c.name}); got != c.want {
+		if got := p.subject(teams.Member{Kind: c.kind, Name: c.name}); got != c.want {
 			t.Errorf("%s %s: %+v, want %+v", c.kind, c.name, got, c.want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -133,7 +133,7 @@ func TestOnlyAllowedProvidersAreOffered(t *testing.T) {
 		html, "No AWS account is open to payments yet") {
 		t.Error("a team without an account is not told")
 	}
-	f.open = []cluster.Provider{{Name: "one", Ready: true}, {Name: "two"}}
+	f.open = []teams.Provider{{Name: "one", Ready: true}, {Name: "two"}}
 	html := visit(t, f, developer, ask).Body.String()
 	if !strings.Contains(html, `<option value="two">two (not ready)`) ||
 		strings.Contains(html, `value="one" selected`) {

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
@@ -22,8 +23,8 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.SpaceOf(r)
-	p.Ahead(r.Context(), id, slices.Concat(cluster.RightsTo("list", s.Listed, s.Namespace),
-		cluster.RightsTo("create", s.Kinds, s.Namespace))...)
+	p.Ahead(r.Context(), id, slices.Concat(rights.ToEach("list", s.Listed, s.Namespace),
+		rights.ToEach("create", s.Kinds, s.Namespace))...)
 	frame, err := p.Frame(r, id, s, "Resources")
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s page.Space, frame 
 func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, list *views.List) (
 	[]listing.Item, error,
 ) {
-	found, err := listing.Read(ctx, p.cluster, id, s.Listed, s.Namespace)
+	found, err := listing.Read(ctx, p.Cluster, id, s.Listed, s.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s page.Space, li
 
 // addTeamsOf adds the teams to the list of all teams, and for which of them it is incomplete.
 func (p *Pages) addTeamsOf(ctx context.Context, id auth.Identity, list *views.List) error {
-	names, err := p.cluster.Namespaces(ctx, id)
+	names, err := p.Cluster.Rights.Namespaces(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (p *Pages) addTeamsOf(ctx context.Context, id auth.Identity, list *views.Li
 	if list.Barred {
 		return nil
 	}
-	unlisted, err := p.cluster.Unlisted(ctx, id, names)
+	unlisted, err := p.Cluster.Rights.Unlisted(ctx, id, names)
 	for team, kinds := range unlisted {
 		unlisted[team] = page.OfKind(kinds, list.Query.Kind)
 	}
@@ -131,7 +132,7 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 	for _, k := range s.Listed {
 		known[k.Plural] = true
 	}
-	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
+	changed := p.Follow(r.Context(), func(c feed.Change) bool {
 		return !c.Events && !c.Pods && known[c.Kind] && (s.Everywhere() || c.Namespace == s.Namespace)
 	})
 	if q.Phase == views.StuckStatus { // deletions become stuck over time
@@ -153,14 +154,14 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 // mayList returns nil if the caller can list any kind of the space.
 func (p *Pages) mayList(ctx context.Context, id auth.Identity, s page.Space) error {
 	if s.Everywhere() {
-		names, err := p.cluster.Namespaces(ctx, id)
+		names, err := p.Cluster.Rights.Namespaces(ctx, id)
 		if err == nil && len(names) == 0 {
 			err = page.ErrNoTeam
 		}
 		return err
 	}
 	for _, k := range s.Listed {
-		if ok, err := p.cluster.Can(ctx, id, "list", k, s.Namespace); ok || err != nil {
+		if ok, err := p.Cluster.Rights.Can(ctx, id, "list", k, s.Namespace); ok || err != nil {
 			return err
 		}
 	}
@@ -191,7 +192,7 @@ func listParts(ctx context.Context, list views.List) ([]sse.Part, error) {
 // cannotRequest returns why the caller can request nothing in the space; "" for those who can.
 func (p *Pages) cannotRequest(ctx context.Context, id auth.Identity, s page.Space) (string, error) {
 	for _, k := range s.Kinds {
-		if may, err := p.cluster.Can(ctx, id, "create", k, s.Namespace); may || err != nil {
+		if may, err := p.Cluster.Rights.Can(ctx, id, "create", k, s.Namespace); may || err != nil {
 			return "", err
 		}
 	}

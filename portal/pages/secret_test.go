@@ -12,7 +12,7 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 const (
@@ -185,23 +185,23 @@ func TestWhatIsWrongWithAValueIsSaidBesideIt(t *testing.T) {
 // TestWhatTheOperatorRefusesIsSaid with the operator's message, the user's choices, and what to do.
 func TestWhatTheOperatorRefusesIsSaid(t *testing.T) {
 	for reason, c := range map[string]struct {
-		told cluster.PersonError
+		told failure.PersonError
 		says string
 	}{
 		"a right that is missing": {
-			cluster.PersonError{Status: 403, Detail: "you are not allowed to update secretvalues in namespace " +
+			failure.PersonError{Status: 403, Detail: "you are not allowed to update secretvalues in namespace " +
 				"payments"}, "You are not allowed to update secretvalues in namespace payments.",
 		},
-		"a Secret of others":       {cluster.PersonError{Status: 409, Detail: "the Secret shop was not made for this, and is left alone"}, "was not made for this"},
-		"others write it":          {cluster.PersonError{Status: 409, Detail: "others write this Secret all the time: try again in a moment"}, "Others write this Secret"},
-		"too many keys":            {cluster.PersonError{Status: 422, Detail: "the Secret shop would have 101 keys, and 100 is the most"}, "101 keys"},
-		"too large":                {cluster.PersonError{Status: 413, Detail: "the values of the Secret shop would have 2 MiB"}, "2 MiB"},
-		"too fast":                 {cluster.PersonError{Status: 429, Detail: "that is more than 5 requests a second"}, "more than 5 requests"},
-		"an operator that is away": {cluster.PersonError{Status: 503, Detail: "Portico's operator does not answer at the moment; try again"}, "operator does not answer"},
+		"a Secret of others":       {failure.PersonError{Status: 409, Detail: "the Secret shop was not made for this, and is left alone"}, "was not made for this"},
+		"others write it":          {failure.PersonError{Status: 409, Detail: "others write this Secret all the time: try again in a moment"}, "Others write this Secret"},
+		"too many keys":            {failure.PersonError{Status: 422, Detail: "the Secret shop would have 101 keys, and 100 is the most"}, "101 keys"},
+		"too large":                {failure.PersonError{Status: 413, Detail: "the values of the Secret shop would have 2 MiB"}, "2 MiB"},
+		"too fast":                 {failure.PersonError{Status: 429, Detail: "that is more than 5 requests a second"}, "more than 5 requests"},
+		"an operator that is away": {failure.PersonError{Status: 503, Detail: "Portico's operator does not answer at the moment; try again"}, "operator does not answer"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			f := secretSite(t)
-			f.answered = map[string]*cluster.PersonError{"update": &c.told}
+			f.answered = map[string]*failure.PersonError{"update": &c.told}
 			w := confirmed(t, f, "POST", atSecrets, setting("shop", "token", secretValue))
 			if w.Code != c.told.Status {
 				t.Errorf("answers %d", w.Code)
@@ -226,9 +226,9 @@ func TestASignInThatRanOutIsSaid(t *testing.T) {
 		"to show":   {atPassword, url.Values{}, "the password was not shown", atPassword},
 	} {
 		f := secretSite(t)
-		f.answered = map[string]*cluster.PersonError{}
+		f.answered = map[string]*failure.PersonError{}
 		for _, verb := range []string{"list", "update", "delete", "reveal"} {
-			f.answered[verb] = &cluster.PersonError{
+			f.answered[verb] = &failure.PersonError{
 				Status: http.StatusUnauthorized, Detail: "the sign-in is too long ago",
 			}
 		}
@@ -244,7 +244,7 @@ func TestASignInThatRanOutIsSaid(t *testing.T) {
 		}
 	}
 	f := secretSite(t)
-	f.answered = map[string]*cluster.PersonError{"list": {Status: http.StatusUnauthorized, Detail: "too long ago"}}
+	f.answered = map[string]*failure.PersonError{"list": {Status: http.StatusUnauthorized, Detail: "too long ago"}}
 	lacks(t, confirmed(t, f, "GET", atSecrets, nil).Body.String(), "does not count any more", "Sign in again")
 }
 
@@ -254,7 +254,7 @@ func TestWhereItIsOffThePageSaysHowItIsSwitchedOn(t *testing.T) {
 		for _, path := range []string{atSecrets, atPassword} {
 			for _, fresh := range []bool{true, false} {
 				f := secretSite(t)
-				f.refusal = &cluster.PersonError{Status: status, Detail: "it does not answer, or is off"}
+				f.refusal = &failure.PersonError{Status: status, Detail: "it does not answer, or is off"}
 				w := visit(t, f, developer, path)
 				if fresh {
 					w = confirmed(t, f, "GET", path, nil)
@@ -303,7 +303,7 @@ func TestWhoMayNotIsToldWhichRightAndWhomToAsk(t *testing.T) {
 	}
 	f := secretSite(t)
 	f.denied = none[1:]
-	f.answered = map[string]*cluster.PersonError{"list": {Status: 403, Detail: "you are not allowed to list secrets"}}
+	f.answered = map[string]*failure.PersonError{"list": {Status: 403, Detail: "you are not allowed to list secrets"}}
 	w := confirmed(t, f, "GET", atSecrets, nil)
 	lacks(t, w.Body.String(), "so the list is hidden", `id="value"`)
 	f.down = true
@@ -336,7 +336,7 @@ func TestASecretIsDeletedOnceThatIsMeant(t *testing.T) {
 		!strings.Contains(w.Body.String(), "It is not there (any more)") {
 		t.Errorf("what is gone: %d", w.Code)
 	}
-	f.answered = map[string]*cluster.PersonError{
+	f.answered = map[string]*failure.PersonError{
 		"delete": {Status: 409, Detail: "the Secret unused was not made for this"},
 	}
 	w = confirmed(t, f, "POST", atSecrets+"/unused/delete", url.Values{})
@@ -381,7 +381,7 @@ func TestAPasswordIsShownToWhoAsksForIt(t *testing.T) {
 		t.Errorf("a developer is shown the master password: %d, done %q", w.Code, f.acts)
 	}
 	f.denied = nil
-	f.answered = map[string]*cluster.PersonError{
+	f.answered = map[string]*failure.PersonError{
 		"reveal": {Status: 409, Detail: "ledger: RDS keeps the password itself"},
 	}
 	w = confirmed(t, f, "POST", atPassword, url.Values{})
@@ -443,7 +443,7 @@ func TestPagesLeadToSecrets(t *testing.T) {
 }
 
 func TestASignInThatConfirmsNobodySaysHowToGoOn(t *testing.T) {
-	p := New(newFake(t), Reach{}, nil)
+	p := New(newFake(t).parts(), Reach{}, nil)
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(auth.WithIdentity(t.Context(), developer), "GET", "/auth/callback", nil)
 	p.Unconfirmed(w, r, auth.Unconfirmed{
@@ -461,7 +461,7 @@ func TestASignInThatConfirmsNobodySaysHowToGoOn(t *testing.T) {
 func TestGoldenSecrets(t *testing.T) {
 	empty, off := secretSite(t), secretSite(t)
 	empty.secrets = nil
-	off.refusal = &cluster.PersonError{Status: http.StatusNotImplemented, Detail: "this is switched off"}
+	off.refusal = &failure.PersonError{Status: http.StatusNotImplemented, Detail: "this is switched off"}
 	for name, w := range map[string]*httptest.ResponseRecorder{
 		"secrets-confirm": visit(t, secretSite(t), developer, atSecrets),
 		"secrets":         confirmed(t, secretSite(t), "GET", atSecrets+"?name=shop", nil),

@@ -11,7 +11,8 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/sessions"
 )
 
 // ender ends sessions of users, unless the name is a group's.
@@ -20,28 +21,28 @@ type ender struct {
 }
 
 // MayEndSessions returns true for admins, unless "end " is denied.
-func (f *fakeCluster) MayEndSessions(ctx context.Context, id auth.Identity) (bool, error) {
+func (f *fakeCluster) MayEnd(ctx context.Context, id auth.Identity) (bool, error) {
 	return f.Can(ctx, id, "end", catalog.Kind{}, "")
 }
 
-func (f *fakeCluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (
-	cluster.Ended, error,
+func (f *fakeCluster) End(ctx context.Context, id auth.Identity, user string, dryRun bool) (
+	sessions.Ended, error,
 ) {
-	may, err := f.MayEndSessions(ctx, id)
+	may, err := f.MayEnd(ctx, id)
 	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}
+		err = &failure.ForbiddenError{Verb: "delete", Resource: "sessions"}
 	}
 	if err != nil {
-		return cluster.Ended{}, err
+		return sessions.Ended{}, err
 	}
 	named, err := auth.NameUser("oidc:", user)
 	if err != nil {
-		return cluster.Ended{}, err
+		return sessions.Ended{}, err
 	}
 	if named.Username == "oidc:leads" && !named.Sure {
-		return cluster.Ended{}, auth.GroupError(named.Username)
+		return sessions.Ended{}, auth.GroupError(named.Username)
 	}
-	out := cluster.Ended{Username: named.Username}
+	out := sessions.Ended{Username: named.Username}
 	if !dryRun {
 		f.ended, out.Until = append(f.ended, named.Username), noon
 	}
@@ -173,7 +174,8 @@ func TestSessionsCannotBeEndedWhileKubernetesIsAway(t *testing.T) {
 
 func TestThePageToSignInSaysWhoEndedTheSession(t *testing.T) {
 	w := httptest.NewRecorder()
-	New(newFake(t), Reach{}, nil).SignIn(w, httptest.NewRequestWithContext(t.Context(), "GET", "/auth/sign-in", nil),
+	New(newFake(t).parts(), Reach{}, nil).SignIn(w, httptest.NewRequestWithContext(t.Context(), "GET",
+		"/auth/sign-in", nil),
 		"/auth/login", auth.ByAdmin)
 	lacks(t, w.Body.String(), "A platform admin ended your sessions")
 }

@@ -7,7 +7,8 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/rest"
@@ -43,12 +44,12 @@ func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
+	changed := p.Follow(r.Context(), func(c feed.Change) bool {
 		if c.Activity {
 			return c.Namespace == s.Namespace
 		}
 		switch c.Kind {
-		case cluster.Quotas, cluster.Bindings, "hostnamegrants":
+		case feed.Quotas, feed.RoleBindings, "hostnamegrants":
 			return c.Namespace == s.Namespace
 		case "awsproviders":
 			return !c.Events
@@ -89,15 +90,15 @@ func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, fra
 
 // maySetSecrets reports whether the caller can use the page that sets values of Secrets.
 func (p *Pages) maySetSecrets(ctx context.Context, id auth.Identity, s page.Space) (bool, error) {
-	may, err := p.cluster.MayValues(ctx, id, "update", s.Namespace, "")
+	may, err := p.Cluster.People.MayValues(ctx, id, "update", s.Namespace, "")
 	if err == nil && !may {
-		may, err = p.cluster.MayValues(ctx, id, "create", s.Namespace, "")
+		may, err = p.Cluster.People.MayValues(ctx, id, "create", s.Namespace, "")
 	}
 	return may, err
 }
 
 func (p *Pages) addTeamQuotas(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {
-	all, err := p.cluster.Quotas(ctx, id, s.Namespace)
+	all, err := p.Cluster.Teams.Quotas(ctx, id, s.Namespace)
 	view.Quotas = views.QuotaUses{Uses: p.QuotaUses(all)}
 	return page.Hiding(&view.Quotas.Hidden, err)
 }
@@ -109,7 +110,7 @@ func (p *Pages) addActivity(ctx context.Context, id auth.Identity, s page.Space,
 }
 
 func (p *Pages) addMembers(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {
-	all, err := p.cluster.Members(ctx, id, s.Namespace)
+	all, err := p.Cluster.Teams.Members(ctx, id, s.Namespace)
 	if err := page.Hiding(&view.MembersHidden, err); err != nil || view.MembersHidden {
 		return err
 	}
@@ -133,7 +134,7 @@ var roleWords = map[string]string{
 
 // subject returns the subject of a role. The display name is shown beside the name that rights depend on, never instead
 // of it.
-func (p *Pages) subject(m cluster.Member) views.Subject {
+func (p *Pages) subject(m teams.Member) views.Subject {
 	s := views.Subject{Kind: subjectKind(m.Kind), Name: humanize.Person(m.Name)}
 	switch m.Kind {
 	case "Group":
@@ -157,7 +158,7 @@ func (p *Pages) addAccounts(ctx context.Context, id auth.Identity, s page.Space,
 		if !k.Has("providerRef") {
 			continue
 		}
-		all, err := p.cluster.Providers(ctx, id, k, s.Namespace)
+		all, err := p.Cluster.Teams.Providers(ctx, id, k, s.Namespace)
 		if page.Unseen(err) {
 			view.ProvidersHidden = true
 			continue
@@ -189,7 +190,7 @@ func otherThan(one string, all []string) []string {
 }
 
 func (p *Pages) addHostnames(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {
-	grant, err := p.cluster.HostnameGrant(ctx, id, s.Namespace)
+	grant, err := p.Cluster.Hostnames.Grant(ctx, id, s.Namespace)
 	if err := page.Hiding(&view.HostnamesHidden, err); err != nil || grant == nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/overview"
@@ -44,8 +44,8 @@ func (p *Pages) teamsLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	known := p.cluster.Kinds().Offered()
-	changed := page.Paced(r.Context(), p.Follow(r.Context(), func(c cluster.Change) bool {
+	known := p.Cluster.Kinds.Offered()
+	changed := page.Paced(r.Context(), p.Follow(r.Context(), func(c feed.Change) bool {
 		_, shown := known.ByPlural(c.Kind)
 		return !c.Events && !c.Pods && shown
 	}))
@@ -81,7 +81,7 @@ func (p *Pages) teamsOf(r *http.Request, id auth.Identity, frame views.Frame) (v
 	if len(frame.Teams) == 0 {
 		return view, page.ErrNoTeam
 	}
-	all, err := p.cluster.Overview(r.Context(), id)
+	all, err := p.Cluster.Objects.Overview(r.Context(), id)
 	if err != nil {
 		return view, err
 	}
@@ -97,7 +97,7 @@ func (p *Pages) addUnlisted(ctx context.Context, id auth.Identity, view *views.T
 			names = append(names, row.Team.ID)
 		}
 	}
-	unlisted, err := p.cluster.Unlisted(ctx, id, names)
+	unlisted, err := p.Cluster.Rights.Unlisted(ctx, id, names)
 	for i := range view.Rows {
 		view.Rows[i].Hidden = page.HiddenKinds(unlisted[view.Rows[i].Team.ID])
 	}
@@ -108,7 +108,7 @@ func (p *Pages) addUnlisted(ctx context.Context, id auth.Identity, view *views.T
 func (p *Pages) sumsByTeam(all overview.Overview) map[string]overview.Counts {
 	sums := map[string]overview.Counts{}
 	for _, c := range all.Cells {
-		k, known := p.cluster.Kinds().ByPlural(c.Kind)
+		k, known := p.Cluster.Kinds.ByPlural(c.Kind)
 		if !known || k.KeptBy != "" {
 			continue
 		}

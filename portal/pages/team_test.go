@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 )
 
 func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
@@ -15,7 +15,7 @@ func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 	})
 	bare := platformWith(func(f *fakeCluster) { f.quotas, f.members, f.grant, f.open = nil, nil, nil, nil })
 	broken := platformWith(func(f *fakeCluster) {
-		f.open = []cluster.Provider{
+		f.open = []teams.Provider{
 			{
 				Name: "aws-prod", Region: "eu-west-1", AllowedRegions: []string{"eu-west-1", "eu-north-1"},
 				Message: "the role cannot be assumed",

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 )
 
 // TestDeletingAProviderTellsWhoUsesIt: references in all namespaces count, and it is deleted when none is left.
@@ -93,7 +93,7 @@ func TestTheCatalogIsForWhoeverMayRequest(t *testing.T) {
 		t.Errorf("who may create has no catalog: %d", w.Code)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		changed := func() { f.changed(cluster.Change{Kind: cluster.Quotas, Namespace: "payments"}) }
+		changed := func() { f.changes.Publish(feed.Change{Kind: feed.Quotas, Namespace: "payments"}) }
 		if got := streaming(t, f, developer, "/teams/payments/catalog/live", changed); !strings.Contains(
 			got, `id="tile-s3buckets"`) {
 			t.Errorf("its stream sends %q", got)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/activity"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 )
 
 type activityInput struct {
@@ -35,7 +35,7 @@ func (a *API) activity(ctx context.Context, in *activityInput) (*activityOutput,
 	if in.Namespace != "" && !isNamespace(in.Namespace) {
 		return nil, noNamespace(ctx, in.Namespace)
 	}
-	done, err := a.cluster.Activity(ctx, caller(ctx), in.Namespace)
+	done, err := a.cluster.Objects.Activity(ctx, caller(ctx), in.Namespace)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -44,9 +44,9 @@ func (a *API) activity(ctx context.Context, in *activityInput) (*activityOutput,
 	for _, e := range done.Events[:min(in.Limit, len(done.Events))] {
 		about := e.InvolvedObject
 		out.Body.Items = append(out.Body.Items, activityItem{
-			Time: cluster.EventTime(e).UTC(), Actor: e.Annotations[activity.AnnotationActor],
+			Time: feed.EventTime(e).UTC(), Actor: e.Annotations[activity.AnnotationActor],
 			ActorName: e.Annotations[activity.AnnotationActorName],
-			Reason:    e.Reason, Message: e.Message, Count: cluster.EventCount(e),
+			Reason:    e.Reason, Message: e.Message, Count: feed.EventCount(e),
 			Kind: about.Kind, Namespace: about.Namespace, Name: about.Name,
 		})
 	}

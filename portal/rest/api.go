@@ -13,19 +13,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/availability"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/holdup"
 	"github.com/portico-platform/portico/portal/limit"
-	"github.com/portico-platform/portico/portal/operator"
-	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
@@ -35,90 +26,9 @@ const Prefix = "/api/v1"
 // maxBody bounds a request's body: etcd accepts no larger object.
 const maxBody = 1 << 20
 
-// Cluster is the part of cluster.Cluster that the API needs; see there for the contracts.
-type Cluster interface {
-	Reader
-	RightsReader
-	PodReader
-	HoldUpReader
-	Writer
-	SessionEnder
-	PersonsAgent
-	DeletedReader
-}
-
-// DeletedReader reads what remains in AWS of deleted objects, after checking access.
-type DeletedReader interface {
-	Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error)
-}
-
-// Reader reads for a caller, after checking access.
-type Reader interface {
-	Kinds() catalog.Catalog
-	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
-	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
-	Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error)
-	Follow(ctx context.Context) cluster.Feed
-	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
-	History(ctx context.Context, id auth.Identity, ref cluster.Ref, obj *unstructured.Unstructured) (
-		[]cluster.Version, error)
-}
-
-// RightsReader returns what a caller can do in which namespaces, and the defaults of their requests.
-type RightsReader interface {
-	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
-	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
-	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
-	RequireOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
-	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
-	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
-	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
-	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
-}
-
-// HoldUpReader returns what a request would wait for: a taken hostname, and what package holdup finds.
-type HoldUpReader interface {
-	HostnameReader
-	holdup.Cluster
-}
-
-// HostnameReader reports whether hostnames are available, for a caller, after checking access.
-type HostnameReader interface {
-	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
-		availability.Answer, error)
-}
-
-// Writer writes as a caller, and reads what was written.
-type Writer interface {
-	Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string,
-		dryRun bool) (cluster.Result, error)
-	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (
-		cluster.Result, error)
-	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (
-		cluster.Result, error)
-	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (
-		cluster.Result, error)
-}
-
-// SessionEnder ends the sessions of users, for a caller, after checking access.
-type SessionEnder interface {
-	EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (cluster.Ended, error)
-}
-
-// PersonsAgent sends a user's requests about Secrets to the operator, with the token of the request.
-type PersonsAgent interface {
-	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
-	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (
-		operatorapi.Secret, error)
-	DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error)
-	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref, master bool) (operatorapi.Password, error)
-}
-
 // API handles the requests that its bearer check passes on.
 type API struct {
-	cluster Cluster
+	cluster *cluster.Cluster
 	log     *slog.Logger
 	streams sse.Streams
 	cli     func(context.Context) auth.CLI // how command-line tools sign in
@@ -126,7 +36,7 @@ type API struct {
 
 // New returns the API's handler, to be mounted at Prefix. Everything except the OpenAPI document and the sign-in
 // settings needs a token. limiter limits callers.
-func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
+func New(c *cluster.Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log, cli: bearer.CLI}
 	top, inner := chi.NewRouter(), chi.NewRouter()
 	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +50,7 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 	api := humachi.New(inner, config())
 	api.UseMiddleware(auditAttempt, wantQuery)
 	a.register(api)
-	doc, err := document(api, c.Kinds())
+	doc, err := document(api, c.Kinds)
 	if err != nil {
 		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 // wantQuery refuses a malformed query, parts of which Go would ignore, and repeated or empty parameters, of which huma
@@ -53,24 +53,24 @@ func takesNothing(s *huma.Schema) bool {
 		(len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
 }
 
-// allowed returns a *cluster.ForbiddenError unless the caller can do verb on the kind in namespace.
-func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
+// allowed returns a *failure.ForbiddenError unless the caller can do verb on the kind in namespace.
+func (a *API) allowed(ctx context.Context, verb string, ref catalog.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err
 	}
-	return a.cluster.Require(ctx, caller(ctx), verb, ref)
+	return a.cluster.Rights.Require(ctx, caller(ctx), verb, ref)
 }
 
-// allowedOne returns a *cluster.ForbiddenError unless the caller can do verb with one object. For a cluster-scoped kind
+// allowedOne returns a *failure.ForbiddenError unless the caller can do verb with one object. For a cluster-scoped kind
 // a right to that object alone is enough: members have such a right to their Team.
-func (a *API) allowedOne(ctx context.Context, verb string, ref cluster.Ref) error {
+func (a *API) allowedOne(ctx context.Context, verb string, ref catalog.Ref) error {
 	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err
 	}
 	if impossible(ref.Name) {
-		return a.cluster.Require(ctx, caller(ctx), verb, ref)
+		return a.cluster.Rights.Require(ctx, caller(ctx), verb, ref)
 	}
-	return a.cluster.RequireOne(ctx, caller(ctx), verb, ref)
+	return a.cluster.Rights.RequireOne(ctx, caller(ctx), verb, ref)
 }
 
 // impossible reports whether no object can have the name.
@@ -78,7 +78,7 @@ func impossible(name string) bool { return len(validation.IsDNS1123Subdomain(nam
 
 // possible refuses invalid object names before a request to Kubernetes, because names become part of a URL there.
 // Callers with the right get 404, others 403.
-func (a *API) possible(ctx context.Context, verb string, ref cluster.Ref) error {
+func (a *API) possible(ctx context.Context, verb string, ref catalog.Ref) error {
 	if err := a.allowedOne(ctx, verb, ref); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *API) possible(ctx context.Context, verb string, ref cluster.Ref) error 
 // possibleNamespace refuses invalid namespace names; nobody has rights there.
 func possibleNamespace(verb string, k catalog.Kind, namespace string) error {
 	if k.Namespaced && !isNamespace(namespace) {
-		return &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
+		return &failure.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
 	}
 	return nil
 }

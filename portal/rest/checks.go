@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
@@ -35,15 +35,15 @@ type step struct {
 	Why  string `json:"why,omitempty" doc:"The difference that asked for it."`
 }
 
-func (a *API) checks(ctx context.Context, ref cluster.Ref, _ *Place) (*checksOutput, error) {
+func (a *API) checks(ctx context.Context, ref catalog.Ref, _ *Place) (*checksOutput, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
+	obj, err := a.cluster.Objects.Get(ctx, caller(ctx), ref)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	known, err := a.cluster.Checks(ctx, caller(ctx), obj)
+	known, err := a.cluster.Operator.Checks(ctx, caller(ctx), obj)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

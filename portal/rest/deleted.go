@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/people"
 )
 
 type deletedInput struct {
@@ -40,12 +40,12 @@ func (a *API) deleted(ctx context.Context, in *deletedInput) (*deletedOutput, er
 	if !isNamespace(in.Namespace) {
 		return nil, noNamespace(ctx, in.Namespace)
 	}
-	all, err := a.cluster.Deleted(ctx, caller(ctx), in.Namespace)
+	all, err := a.cluster.Operator.Deleted(ctx, caller(ctx), in.Namespace)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	if !all.Known {
-		return nil, later(problem(ctx, http.StatusServiceUnavailable, cluster.OperatorAway), retryAfter)
+		return nil, later(problem(ctx, http.StatusServiceUnavailable, people.OperatorAway), retryAfter)
 	}
 	out := &deletedOutput{}
 	out.Body.Items, out.Body.Problems, out.Body.Pending = make([]deletedItem, 0, len(all.Items)),

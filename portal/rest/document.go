@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // Document returns the OpenAPI document of the API over kinds, as New's handler serves it; no cluster is needed.
@@ -21,16 +22,8 @@ func Document(kinds catalog.Catalog) ([]byte, error) {
 
 // Describe returns the document of Document as Go values.
 func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
-	a := &API{cluster: described{kinds: kinds}}
+	a := &API{cluster: &cluster.Cluster{Kinds: kinds}}
 	api := humachi.New(chi.NewRouter(), config())
 	a.register(api)
 	return complete(api, kinds)
 }
-
-// described implements Cluster for the kinds only.
-type described struct {
-	Cluster
-	kinds catalog.Catalog
-}
-
-func (d described) Kinds() catalog.Catalog { return d.kinds }

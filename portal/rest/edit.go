@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 )
 
 type putInput struct {
@@ -36,7 +35,7 @@ const putWords = "With If-None-Match: * it creates, and answers 412 if the name 
 	"status in between does not matter. Without either the answer is 428."
 
 // put checks the right first: a caller without it learns nothing else.
-func (a *API) put(ctx context.Context, ref cluster.Ref, in *putInput) (*writeOutput, error) {
+func (a *API) put(ctx context.Context, ref catalog.Ref, in *putInput) (*writeOutput, error) {
 	verb := "update"
 	if in.IfNoneMatch != "" {
 		verb = "create"
@@ -59,21 +58,21 @@ func (a *API) put(ctx context.Context, ref cluster.Ref, in *putInput) (*writeOut
 	if err := a.possible(ctx, verb, ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	got, err := a.cluster.Update(ctx, caller(ctx), ref.Kind, obj, in.etag(), dry)
+	got, err := a.cluster.Write.Update(ctx, caller(ctx), ref.Kind, obj, in.etag(), dry)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	return a.changed(ctx, got, ref, dry)
 }
 
-func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Unstructured, dry bool) (
+func (a *API) putNew(ctx context.Context, ref catalog.Ref, obj *unstructured.Unstructured, dry bool) (
 	*writeOutput, error,
 ) {
 	if wrong := validation.IsDNS1123Subdomain(ref.Name); len(wrong) > 0 {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, "no object can have this name: "+wrong[0],
 			&huma.ErrorDetail{Location: "path.name", Message: wrong[0], Value: ref.Name})
 	}
-	made, err := a.cluster.Create(ctx, caller(ctx), ref.Kind, obj, dry)
+	made, err := a.cluster.Write.Create(ctx, caller(ctx), ref.Kind, obj, dry)
 	if apierrors.IsAlreadyExists(err) {
 		return nil, problem(ctx, http.StatusPreconditionFailed, ref.Kind.Plural+" "+ref.Name+
 			" exists already, which If-None-Match: * "+
@@ -87,7 +86,7 @@ func (a *API) putNew(ctx context.Context, ref cluster.Ref, obj *unstructured.Uns
 
 // sentFor reads the object in the body, which must be the one in the URL. To replace an object, a client can send the
 // body of a GET: of the fields that users do not write, the UID is compared and the rest is ignored.
-func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates bool) (
+func (a *API) sentFor(ctx context.Context, ref catalog.Ref, body []byte, creates bool) (
 	*unstructured.Unstructured, error,
 ) {
 	obj, err := ref.Kind.ParseJSON(body)
@@ -112,7 +111,7 @@ func (a *API) sentFor(ctx context.Context, ref cluster.Ref, body []byte, creates
 	return obj, nil
 }
 
-func (a *API) patch(ctx context.Context, ref cluster.Ref, in *patchInput) (*writeOutput, error) {
+func (a *API) patch(ctx context.Context, ref catalog.Ref, in *patchInput) (*writeOutput, error) {
 	if err := a.possible(ctx, "patch", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -126,7 +125,7 @@ func (a *API) patch(ctx context.Context, ref cluster.Ref, in *patchInput) (*writ
 	if errs := catalog.CheckPatch(with); len(errs) > 0 {
 		return nil, invalid(ctx, errs)
 	}
-	got, err := a.cluster.Patch(ctx, caller(ctx), ref, with, in.etag(), in.dry())
+	got, err := a.cluster.Write.Patch(ctx, caller(ctx), ref, with, in.etag(), in.dry())
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/write"
 )
 
 // mine is the ETag of payments/logs as bucket creates it, other that of an older version.
@@ -27,7 +28,7 @@ func tag(uid types.UID, generation int64) string {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetUID(uid)
 	o.SetGeneration(generation)
-	return cluster.ETag(o)
+	return write.ETag(o)
 }
 
 // edit is one PUT or PATCH of payments/logs, which exists in its third generation.
@@ -185,7 +186,7 @@ func TestRefusalsOfTheAPIServerReachTheCaller(t *testing.T) {
 		{"taken", "If-None-Match", apierrors.NewAlreadyExists(group, "logs"), 412},
 		{"written by others all the time", "If-Match", apierrors.NewConflict(group, "logs", errors.New("x")), 409},
 		{"a quota", "If-None-Match", apierrors.NewForbidden(group, "logs", errors.New("exceeded quota")), 403},
-		{"Kubernetes is away", "If-Match", &cluster.UnavailableError{Doing: "x", Cause: errors.New("y")}, 503},
+		{"Kubernetes is away", "If-Match", &failure.UnavailableError{Doing: "x", Cause: errors.New("y")}, 503},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			f := newFake(t)

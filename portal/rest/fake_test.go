@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,12 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/objects"
+	"github.com/portico-platform/portico/portal/cluster/rights"
+	"github.com/portico-platform/portico/portal/cluster/teams"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
@@ -45,14 +52,16 @@ type fakeCluster struct {
 	versions []cluster.Version
 	answer   availability.Answer
 	begins   v1alpha1.TeamDefaults
-	open     []cluster.Provider
+	open     []teams.Provider
 	own      string // the object of this name is the caller's own
 	checked  []availability.Query
 	left     operator.Deleted // in AWS, of deleted objects
 	running
 	ender
 	agent
-	feed    feed
+	mu      sync.Mutex // of objects
+	changes *feed.Changes
+	unused
 	limiter *limit.Limiter
 	handler http.Handler // created by the first call
 }
@@ -60,13 +69,54 @@ type fakeCluster struct {
 func newFake(t *testing.T) *fakeCluster {
 	t.Helper()
 	kinds := catalogtest.Kinds(t)
-	return &fakeCluster{t: t, kinds: kinds, feed: feed{ready: make(chan struct{}, 1)}}
+	return &fakeCluster{t: t, kinds: kinds, changes: feed.NewChanges()}
 }
 
-func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
+// unused are the methods that the API does not call.
+type unused struct {
+	unusedRights
+	unusedObjects
+	unusedTeams
+	unusedHostnames
+	unusedWriter
+	unusedPeople
+	unusedOperator
+	unusedSessions
+}
+
+type (
+	unusedRights    struct{ cluster.Rights }
+	unusedObjects   struct{ cluster.Objects }
+	unusedTeams     struct{ cluster.Teams }
+	unusedHostnames struct{ cluster.Hostnames }
+	unusedWriter    struct{ cluster.Writer }
+	unusedPeople    struct{ cluster.People }
+	unusedOperator  struct{ cluster.Operator }
+	unusedSessions  struct{ cluster.Sessions }
+)
+
+// parts returns the fake as the parts of a Cluster.
+func (f *fakeCluster) parts() *cluster.Cluster {
+	return &cluster.Cluster{
+		Kinds: f.kinds, Rights: f, Objects: f, Teams: f, Hostnames: f, Write: f, Pods: fakePods{running: &f.running},
+		People: f, Operator: f, Sessions: f, Changes: f.changes,
+	}
+}
+
+// tell publishes changes; with lost, more than a subscriber keeps.
+func (f *fakeCluster) tell(lost bool, changes ...feed.Change) {
+	for _, c := range changes {
+		f.changes.Publish(c)
+	}
+	for n := range 1001 {
+		if lost {
+			f.changes.Publish(feed.Change{Name: strconv.Itoa(n)})
+		}
+	}
+}
 
 // Ahead does nothing: it changes no result.
-func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...cluster.Right) {}
+func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...rights.Right) {}
 
 func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, error) {
 	return []string{"payments"}, nil
@@ -76,9 +126,9 @@ func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, k cat
 	return !f.refuses(verb, k, ns), nil
 }
 
-func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, ref cluster.Ref) error {
+func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, ref catalog.Ref) error {
 	if f.refuses(verb, ref.Kind, ref.Namespace) {
-		return &cluster.ForbiddenError{
+		return &failure.ForbiddenError{
 			Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name,
 			AuditID: "review-1",
 		}
@@ -87,7 +137,7 @@ func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, r
 }
 
 // RequireOne allows everything with the caller's own object.
-func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
+func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) error {
 	if f.own != "" && ref.Name == f.own {
 		return nil
 	}
@@ -95,19 +145,19 @@ func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb str
 }
 
 // Activity returns all events.
-func (f *fakeCluster) Activity(_ context.Context, _ auth.Identity, ns string) (cluster.Activity, error) {
+func (f *fakeCluster) Activity(_ context.Context, _ auth.Identity, ns string) (objects.Activity, error) {
 	if f.refuses("list", catalog.Kind{Plural: "events"}, ns) {
-		return cluster.Activity{}, &cluster.ForbiddenError{Verb: "list", Resource: "events", Namespace: ns}
+		return objects.Activity{}, &failure.ForbiddenError{Verb: "list", Resource: "events", Namespace: ns}
 	}
-	return cluster.Activity{Events: f.events}, nil
+	return objects.Activity{Events: f.events}, nil
 }
 
 func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
 	f.possible(k, ns, "x")
-	f.feed.mu.Lock()
-	defer f.feed.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.refuses("list", k, ns) {
-		return nil, &cluster.ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: ns}
+		return nil, &failure.ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: ns}
 	}
 	var out []*overview.Row
 	for _, o := range f.objects {
@@ -121,7 +171,7 @@ func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, n
 	return out, nil
 }
 
-func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.Catalog, ns string) (
+func (f *fakeCluster) In(_ context.Context, _ auth.Identity, kinds catalog.Catalog, ns string) (
 	map[string][]string, error,
 ) {
 	may := map[string][]string{}
@@ -146,7 +196,7 @@ func (f *fakeCluster) OwnUsers(context.Context, *unstructured.Unstructured) (can
 	return true, "", nil
 }
 
-func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {
+func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]teams.Provider, error) {
 	return f.open, nil
 }
 
@@ -162,10 +212,10 @@ func (f *fakeCluster) possible(k catalog.Kind, ns, name string) {
 	}
 }
 
-func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref catalog.Ref) (*unstructured.Unstructured, error) {
 	f.possible(ref.Kind, ref.Namespace, ref.Name)
-	f.feed.mu.Lock()
-	defer f.feed.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, o := range f.objects {
 		if o.GetKind() == ref.Kind.Name && o.GetNamespace() == ref.Namespace && o.GetName() == ref.Name {
 			return o.DeepCopy(), nil
@@ -174,7 +224,7 @@ func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (
+func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref catalog.Ref) (
 	*unstructured.Unstructured, error,
 ) {
 	obj, err := f.Get(ctx, id, ref)
@@ -188,7 +238,7 @@ func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstr
 	return f.events, nil
 }
 
-func (f *fakeCluster) History(context.Context, auth.Identity, cluster.Ref, *unstructured.Unstructured) (
+func (f *fakeCluster) History(context.Context, auth.Identity, catalog.Ref, *unstructured.Unstructured) (
 	[]cluster.Version, error,
 ) {
 	return f.versions, nil
@@ -197,36 +247,6 @@ func (f *fakeCluster) History(context.Context, auth.Identity, cluster.Ref, *unst
 func (f *fakeCluster) Checks(context.Context, auth.Identity, *unstructured.Unstructured) (operator.Checks, error) {
 	return f.checks, nil
 }
-
-// feed publishes the changes that a test makes.
-type feed struct {
-	ready   chan struct{}
-	mu      sync.Mutex
-	changes []cluster.Change
-	lost    bool
-}
-
-func (f *feed) Ready() <-chan struct{} { return f.ready }
-
-func (f *feed) Take() ([]cluster.Change, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	changes, lost := f.changes, f.lost
-	f.changes, f.lost = nil, false
-	return changes, lost
-}
-
-func (f *feed) tell(lost bool, changes ...cluster.Change) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.changes, f.lost = append(f.changes, changes...), f.lost || lost
-	select {
-	case f.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (f *fakeCluster) Follow(context.Context) cluster.Feed { return &f.feed }
 
 func (f *fakeCluster) wrote(verb string, dry bool) {
 	if dry {
@@ -237,55 +257,55 @@ func (f *fakeCluster) wrote(verb string, dry bool) {
 
 func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured,
 	dry bool,
-) (cluster.Result, error) {
+) (write.Result, error) {
 	if f.refusal != nil {
-		return cluster.Result{}, f.refusal
+		return write.Result{}, f.refusal
 	}
 	f.wrote("create", dry)
-	return cluster.Result{Object: obj}, nil
+	return write.Result{Object: obj}, nil
 }
 
 func (f *fakeCluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured,
 	etag string, dry bool,
-) (cluster.Result, error) {
-	return f.edit(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}, etag, "update",
+) (write.Result, error) {
+	return f.edit(ctx, id, catalog.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}, etag, "update",
 		obj.Object, dry)
 }
 
-func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string,
+func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref catalog.Ref, with map[string]any, etag string,
 	dry bool,
-) (cluster.Result, error) {
+) (write.Result, error) {
 	return f.edit(ctx, id, ref, etag, "patch", with, dry)
 }
 
 // edit records the request's content and returns the object in the next generation.
-func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref cluster.Ref, etag, verb string,
+func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref catalog.Ref, etag, verb string,
 	sent map[string]any, dry bool,
-) (cluster.Result, error) {
+) (write.Result, error) {
 	live, err := f.Get(ctx, id, ref)
-	if err == nil && etag != "" && cluster.ETag(live) != etag {
-		err = &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+	if err == nil && etag != "" && write.ETag(live) != etag {
+		err = &failure.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
 	}
 	if err = cmp.Or(f.refusal, err); err != nil {
-		return cluster.Result{}, err
+		return write.Result{}, err
 	}
 	f.wrote(verb, dry)
 	f.sent = sent
 	live.SetGeneration(live.GetGeneration() + 1)
-	return cluster.Result{Object: live, Warnings: []string{"old field"}}, nil
+	return write.Result{Object: live, Warnings: []string{"old field"}}, nil
 }
 
-func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, seen cluster.Seen, dry bool) (
-	cluster.Result, error,
+func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref catalog.Ref, seen write.Seen, dry bool) (
+	write.Result, error,
 ) {
 	f.possible(ref.Kind, ref.Namespace, ref.Name)
 	for _, o := range f.objects {
-		if o.GetName() == ref.Name && seen.ETag != "" && cluster.ETag(o) != seen.ETag {
-			return cluster.Result{}, &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+		if o.GetName() == ref.Name && seen.ETag != "" && write.ETag(o) != seen.ETag {
+			return write.Result{}, &failure.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
 		}
 	}
 	f.wrote("delete", dry)
-	return cluster.Result{Warnings: []string{`"archive" is still bound`}}, nil
+	return write.Result{Warnings: []string{`"archive" is still bound`}}, nil
 }
 
 // anybody accepts every token.
@@ -331,7 +351,8 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	h, err := New(f, auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)), f.limiter,
+	h, err := New(f.parts(), auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)),
+		f.limiter,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)

@@ -9,26 +9,28 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
 // followLog responds with the log as a stream.
-func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQuery) (*logsOutput, error) {
+func (a *API) followLog(ctx context.Context, ref catalog.Ref, query pods.LogQuery) (*logsOutput, error) {
 	id := caller(ctx)
-	allowed := func(ctx context.Context) error { return a.cluster.MayReadLogs(ctx, id, ref.Namespace) }
+	allowed := func(ctx context.Context) error { return a.cluster.Pods.MayReadLogs(ctx, id, ref.Namespace) }
 	if err := allowed(ctx); err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	return &logsOutput{Body: func(hc huma.Context) { //nolint:contextcheck // huma brings the context of the request
 		ctx, cancel := context.WithCancel(hc.Context())
 		defer cancel() // ends the reading of the log
-		changed := cluster.Concerning(ctx, a.cluster.Follow(ctx), func(c cluster.Change) bool {
+		changed := a.cluster.Changes.Subscribe(ctx).Concerning(ctx, func(c feed.Change) bool {
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
 		tail := podlogs.NewTail(changed, func(ctx context.Context) (*podlogs.Lines, error) {
-			return a.cluster.Logs(ctx, id, query)
+			return a.cluster.Pods.Logs(ctx, id, query)
 		}, noLogYet)
 		f := &followedLog{api: a, tail: tail}
 		a.stream(ctx, hc, sse.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})

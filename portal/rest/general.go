@@ -80,7 +80,7 @@ func (a *API) resources(ctx context.Context, in *resourcesInput) (*listed, error
 	if in.Namespace != "" && !isNamespace(in.Namespace) {
 		return nil, noNamespace(ctx, in.Namespace)
 	}
-	kinds := a.cluster.Kinds().Requestable()
+	kinds := a.cluster.Kinds.Requestable()
 	if in.Kind != "" {
 		k, ok := kinds.ByPlural(in.Kind)
 		if !ok {
@@ -97,11 +97,11 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		return nil, noNamespace(ctx, in.Namespace)
 	}
 	out := &catalogOutput{}
-	kinds := a.cluster.Kinds().Requestable()
+	kinds := a.cluster.Kinds.Requestable()
 	may := map[string][]string{}
 	if in.Namespace != "" {
 		var err error
-		if may, err = a.cluster.Rights(ctx, caller(ctx), kinds, in.Namespace); err != nil {
+		if may, err = a.cluster.Rights.In(ctx, caller(ctx), kinds, in.Namespace); err != nil {
 			return nil, a.fail(ctx, err)
 		}
 	}
@@ -128,11 +128,11 @@ func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.C
 	if i < 0 {
 		return nil
 	}
-	open, err := a.cluster.Providers(ctx, caller(ctx), kinds[i], namespace)
+	open, err := a.cluster.Teams.Providers(ctx, caller(ctx), kinds[i], namespace)
 	if err != nil {
 		return a.fail(ctx, err)
 	}
-	of, err := a.cluster.Defaults(ctx, caller(ctx), kinds[i], namespace)
+	of, err := a.cluster.Teams.Defaults(ctx, caller(ctx), kinds[i], namespace)
 	if err != nil {
 		return a.fail(ctx, err)
 	}
@@ -154,7 +154,7 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 		return nil, noNamespace(ctx, in.Namespace)
 	}
 	id := caller(ctx)
-	spaces, err := a.cluster.Namespaces(ctx, id)
+	spaces, err := a.cluster.Rights.Namespaces(ctx, id)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -162,7 +162,7 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 	out.Body.Username, out.Body.Name, out.Body.Email = id.Username, id.Name, id.Email
 	out.Body.Groups, out.Body.Namespaces = append([]string{}, id.Groups...), append([]string{}, spaces...)
 	if in.Namespace != "" {
-		if out.Body.May, err = a.cluster.Rights(ctx, id, a.cluster.Kinds().Namespaced(true), in.Namespace); err != nil {
+		if out.Body.May, err = a.cluster.Rights.In(ctx, id, a.cluster.Kinds.Namespaced(true), in.Namespace); err != nil {
 			return nil, a.fail(ctx, err)
 		}
 	}
@@ -170,7 +170,7 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 }
 
 func (a *API) namespaces(ctx context.Context, _ *struct{}) (*namespacesOutput, error) {
-	spaces, err := a.cluster.Namespaces(ctx, caller(ctx))
+	spaces, err := a.cluster.Rights.Namespaces(ctx, caller(ctx))
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

@@ -10,7 +10,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/limit"
 )
 
@@ -111,19 +111,19 @@ func TestTheCatalogSaysWhatRequestsBeginWith(t *testing.T) {
 }
 
 func TestTheCatalogTellsWhichAWSAccountsCanBeUsed(t *testing.T) {
-	main := cluster.Provider{Name: "aws-main", Region: "eu-west-1", AccountID: "111122223333", Ready: true}
+	main := teams.Provider{Name: "aws-main", Region: "eu-west-1", AccountID: "111122223333", Ready: true}
 	const told = `"providers":[{"name":"aws-main","region":"eu-west-1","accountID":"111122223333","ready":true}`
 	for name, c := range map[string]struct {
-		open          []cluster.Provider
+		open          []teams.Provider
 		prefers       string
 		denied        []string
 		want, without string
 	}{
-		"the only one is the default": {[]cluster.Provider{main}, "", nil, `"defaults":{"provider":"aws-main"}`, "-"},
-		"of several none is":          {[]cluster.Provider{main, {Name: "aws-b"}}, "", nil, told, `"defaults"`},
-		"the team prefers one":        {[]cluster.Provider{main, {Name: "aws-b"}}, "aws-b", nil, `"defaults":{"provider":"aws-b"}`, "-"},
+		"the only one is the default": {[]teams.Provider{main}, "", nil, `"defaults":{"provider":"aws-main"}`, "-"},
+		"of several none is":          {[]teams.Provider{main, {Name: "aws-b"}}, "", nil, told, `"defaults"`},
+		"the team prefers one":        {[]teams.Provider{main, {Name: "aws-b"}}, "aws-b", nil, `"defaults":{"provider":"aws-b"}`, "-"},
 		"there is none":               {nil, "", nil, `"items"`, `"providers"`},
-		"not to those who only look":  {[]cluster.Provider{main}, "", []string{"create payments"}, `"items"`, "aws-main"},
+		"not to those who only look":  {[]teams.Provider{main}, "", []string{"create payments"}, `"items"`, "aws-main"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -24,15 +25,15 @@ type pastVersion struct {
 	Spec        map[string]any `json:"spec" doc:"The spec in this version."`
 }
 
-func (a *API) history(ctx context.Context, ref cluster.Ref, _ *Place) (*historyOutput, error) {
+func (a *API) history(ctx context.Context, ref catalog.Ref, _ *Place) (*historyOutput, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
+	obj, err := a.cluster.Objects.Get(ctx, caller(ctx), ref)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	all, err := a.cluster.History(ctx, caller(ctx), ref, obj)
+	all, err := a.cluster.Operator.History(ctx, caller(ctx), ref, obj)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

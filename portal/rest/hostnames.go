@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/portico-platform/portico/portal/availability"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 type hostnameInput struct {
@@ -34,11 +34,11 @@ type hostnameHolder struct {
 
 func (a *API) checkHostname(ctx context.Context, in *hostnameInput) (*hostnameOutput, error) {
 	if !isNamespace(in.Namespace) {
-		return nil, a.fail(ctx, &cluster.ForbiddenError{
+		return nil, a.fail(ctx, &failure.ForbiddenError{
 			Verb: "list", Resource: "gatewayhostnamerequests", Namespace: in.Namespace,
 		})
 	}
-	got, err := a.cluster.CheckHostname(ctx, caller(ctx), in.Namespace, availability.Query{
+	got, err := a.cluster.Hostnames.Check(ctx, caller(ctx), in.Namespace, availability.Query{
 		Hostname: in.Hostname, Zone: in.Zone, Visibility: in.Visibility, Environment: in.Environment,
 	})
 	if err != nil {

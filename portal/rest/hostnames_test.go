@@ -10,17 +10,17 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 // CheckHostname returns what the test prepared, and records the query.
-func (f *fakeCluster) CheckHostname(_ context.Context, _ auth.Identity, namespace string, q availability.Query) (
+func (f *fakeCluster) Check(_ context.Context, _ auth.Identity, namespace string, q availability.Query) (
 	availability.Answer, error,
 ) {
 	f.possible(f.kinds[0], namespace, "x")
 	f.checked = append(f.checked, q)
 	if slices.Contains(f.denied, "check "+namespace) {
-		return availability.Answer{}, &cluster.ForbiddenError{
+		return availability.Answer{}, &failure.ForbiddenError{
 			Verb: "list", Resource: "gatewayhostnamerequests", Namespace: namespace,
 		}
 	}

@@ -27,7 +27,7 @@ func TestHowToolsSignInIsToldToEverybody(t *testing.T) {
 				t.Fatal(err)
 			}
 			quiet := slog.New(slog.DiscardHandler)
-			h, err := New(newFake(t), auth.NewBearer(provider, nil, nil, fixedClock{}, quiet), nil, quiet)
+			h, err := New(newFake(t).parts(), auth.NewBearer(provider, nil, nil, fixedClock{}, quiet), nil, quiet)
 			if err != nil {
 				t.Fatal(err)
 			}

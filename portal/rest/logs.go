@@ -8,20 +8,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/activity"
-	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/podlogs"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 )
-
-// PodReader reads an application's Pods and logs for a caller, after checking access.
-type PodReader interface {
-	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
-	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error)
-	MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error
-}
 
 type logsInput struct {
 	Place
@@ -45,7 +36,7 @@ const logWords = "The last lines, 1 MiB at most, as the caller can read them wit
 	"has), bound (5,000 lines or 2 MiB were read), refused (there is none to read: problem is the problem " +
 	"document that says why) or lost (the connection to the log is); finished, the last of all."
 
-func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOutput, error) {
+func (a *API) logs(ctx context.Context, ref catalog.Ref, in *logsInput) (*logsOutput, error) {
 	query, err := a.logQuery(ctx, ref, in)
 	if err != nil {
 		return nil, err
@@ -53,7 +44,7 @@ func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOu
 	if in.Follow {
 		return a.followLog(ctx, ref, query)
 	}
-	log, err := a.cluster.Logs(ctx, caller(ctx), query)
+	log, err := a.cluster.Pods.Logs(ctx, caller(ctx), query)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -73,8 +64,8 @@ func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOu
 }
 
 // logQuery returns the query for the Pod and the container; the error is a problem document.
-func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (cluster.LogQuery, error) {
-	none := cluster.LogQuery{}
+func (a *API) logQuery(ctx context.Context, ref catalog.Ref, in *logsInput) (pods.LogQuery, error) {
+	none := pods.LogQuery{}
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return none, a.fail(ctx, err)
 	}
@@ -83,20 +74,20 @@ func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (clu
 			"out follow or previous",
 			&huma.ErrorDetail{Location: "query.previous", Message: "cannot be given with follow"})
 	}
-	app, err := a.cluster.Get(ctx, caller(ctx), ref)
+	app, err := a.cluster.Objects.Get(ctx, caller(ctx), ref)
 	if err != nil {
 		return none, a.fail(ctx, err)
 	}
-	pods, err := a.cluster.Pods(ctx, caller(ctx), app)
+	all, err := a.cluster.Pods.List(ctx, caller(ctx), app)
 	if err != nil {
 		return none, a.fail(ctx, err)
 	}
-	i := slices.IndexFunc(pods, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
-	if i < 0 || !hasContainer(pods[i], in.Container) {
+	i := slices.IndexFunc(all, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
+	if i < 0 || !hasContainer(all[i], in.Container) {
 		return none, problem(ctx, http.StatusNotFound, "there is no such Pod or container of "+ref.Name)
 	}
-	return cluster.LogQuery{
-		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous,
+	return pods.LogQuery{
+		Namespace: ref.Namespace, Pod: all[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous,
 		Timestamps: in.Times,
 		Follow:     in.Follow, App: activity.ObjectOf(app),
 	}, nil

@@ -17,6 +17,8 @@ import (
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
@@ -27,14 +29,22 @@ type running struct {
 	noLog   error
 	noRight error
 	written string
-	asked   cluster.LogQuery
+	asked   pods.LogQuery
 }
 
-func (r *running) Pods(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Pod, error) {
+// fakePods is the part about Pods.
+type fakePods struct {
+	*running
+	unusedPods
+}
+
+type unusedPods struct{ cluster.Pods }
+
+func (r fakePods) List(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	return r.pods, r.noPods
 }
 
-func (r *running) Logs(_ context.Context, _ auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error) {
+func (r *running) Logs(_ context.Context, _ auth.Identity, q pods.LogQuery) (*podlogs.Lines, error) {
 	r.asked = q
 	return podlogs.NewLines(io.NopCloser(strings.NewReader(r.written)), nil), r.noLog
 }
@@ -52,15 +62,15 @@ func TestLogs(t *testing.T) {
 		}})
 	}
 	f.written = "one\n\x1b[31m<script>\r\n"
-	read := func(pod string, tail int64) cluster.LogQuery {
-		return cluster.LogQuery{
+	read := func(pod string, tail int64) pods.LogQuery {
+		return pods.LogQuery{
 			Namespace: "payments", Pod: pod, Container: "app", Tail: tail,
 			App: activity.ObjectOf(f.objects[0]),
 		}
 	}
 	all := read("older", 5000)
 	all.Previous, all.Timestamps = true, true
-	for query, want := range map[string]cluster.LogQuery{
+	for query, want := range map[string]pods.LogQuery{
 		"": read("newest", 200), "?pod=older": read("older", 200),
 		"?pod=older&tail=5000&previous=true&timestamps=true": all,
 	} {
@@ -82,15 +92,15 @@ func TestLogs(t *testing.T) {
 		wantProblem(t, f.call("GET", at+query, ""), status)
 	}
 	for status, err := range map[int]error{
-		400: apierrors.NewBadRequest("container is waiting to start"), 403: &cluster.ForbiddenError{
+		400: apierrors.NewBadRequest("container is waiting to start"), 403: &failure.ForbiddenError{
 			Verb: "get", Resource: "pods/log",
 		},
-		503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
+		503: &failure.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
 	} {
 		f.noLog = err
 		wantProblem(t, f.call("GET", at, ""), status)
 	}
-	f.noPods = &cluster.ForbiddenError{Verb: "list", Resource: "pods"}
+	f.noPods = &failure.ForbiddenError{Verb: "list", Resource: "pods"}
 	wantProblem(t, f.call("GET", at, ""), http.StatusForbidden)
 	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/none/logs", ""), http.StatusNotFound)
 	f.denied = []string{"get payments"}
@@ -137,7 +147,7 @@ func TestLogsAreFollowed(t *testing.T) {
 			t.Errorf("streams %s, want %s in it", got, want)
 		}
 	}
-	if want := (cluster.LogQuery{
+	if want := (pods.LogQuery{
 		Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true,
 		App: activity.ObjectOf(f.objects[0]),
 	}); f.asked != want {
@@ -149,21 +159,21 @@ func TestLogsAreFollowed(t *testing.T) {
 		!strings.Contains(event, `"problem":{"title":"Not Found","status":404`) {
 		t.Errorf("a refusal is told as %s", event)
 	}
-	f.noRight = &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}
+	f.noRight = &failure.ForbiddenError{Verb: "get", Resource: "pods/log"}
 	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/shop/logs?follow=true", ""), 403)
 }
 
 func TestWhyALogEnds(t *testing.T) {
-	a := &API{cluster: &fakeCluster{}, log: slog.New(slog.DiscardHandler)}
+	a := &API{cluster: &cluster.Cluster{}, log: slog.New(slog.DiscardHandler)}
 	for reason, err := range map[string]error{"ended": io.EOF, "bound": podlogs.ErrBound, "lost": io.ErrUnexpectedEOF} {
 		if got := a.endOf(t.Context(), err); got.Reason != reason || got.Message == "" || got.Problem != nil {
 			t.Errorf("%v: %+v", err, got)
 		}
 	}
 	for status, err := range map[int]error{
-		403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"},
+		403: &failure.ForbiddenError{Verb: "get", Resource: "pods/log"},
 		404: apierrors.NewNotFound(corev1.Resource("pods"), "p"),
-		429: &podlogs.TooManyReadsError{}, 503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
+		429: &podlogs.TooManyReadsError{}, 503: &failure.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
 	} {
 		got := a.endOf(t.Context(), &podlogs.NoLogError{Cause: err})
 		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status {

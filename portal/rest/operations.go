@@ -10,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // operation is a row of the table of the API, from which both its route and its part of the document are made.
@@ -30,8 +29,8 @@ func row[In, Out any](op huma.Operation, handle func(context.Context, *In) (*Out
 // rowOf returns the operation on objects of kind k that handle serves.
 func rowOf[At interface {
 	*In
-	of(k catalog.Kind) cluster.Ref
-}, In, Out any](k catalog.Kind, op huma.Operation, handle func(context.Context, cluster.Ref, At) (*Out, error),
+	of(k catalog.Kind) catalog.Ref
+}, In, Out any](k catalog.Kind, op huma.Operation, handle func(context.Context, catalog.Ref, At) (*Out, error),
 ) operation {
 	op.Tags, op.Parameters = []string{k.Name}, pathParameters(op.Path)
 	return row(op, func(ctx context.Context, in *In) (*Out, error) { return handle(ctx, At(in).of(k), in) })
@@ -54,7 +53,7 @@ func (p *Place) Resolve(ctx huma.Context) (missing []error) {
 	return missing
 }
 
-func (p *Place) of(k catalog.Kind) cluster.Ref { return ref(k, p.Namespace, p.Name) }
+func (p *Place) of(k catalog.Kind) catalog.Ref { return ref(k, p.Namespace, p.Name) }
 
 // pathParameters returns the parameters of a path to objects.
 func pathParameters(path string) (all []*huma.Param) {
@@ -74,7 +73,7 @@ func pathParameters(path string) (all []*huma.Param) {
 // register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that users do not
 // write are read-only.
 func (a *API) register(api huma.API) {
-	kinds := a.cluster.Kinds()
+	kinds := a.cluster.Kinds
 	all := slices.Concat(a.generalOperations(api.OpenAPI().Components.Schemas), a.namespaceOperations())
 	for _, k := range kinds {
 		all = append(all, a.readOperations(k)...)

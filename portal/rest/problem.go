@@ -14,7 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
@@ -100,14 +100,14 @@ const retryAfter = 2
 // fail translates an error into a problem document that contains only what the caller can know. Unknown errors are
 // logged and become an opaque 500.
 func (a *API) fail(ctx context.Context, err error) error {
-	cluster.NoteDenied(ctx, err)
-	var forbidden *cluster.ForbiddenError
-	var tool *cluster.ToolError
-	var changed *cluster.ChangedError
-	var unavailable *cluster.UnavailableError
+	failure.NoteDenied(ctx, err)
+	var forbidden *failure.ForbiddenError
+	var tool *failure.ToolError
+	var changed *failure.ChangedError
+	var unavailable *failure.UnavailableError
 	var broken *podlogs.BrokenError
 	var reads *podlogs.TooManyReadsError
-	var person *cluster.PersonError
+	var person *failure.PersonError
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(err, &forbidden):
@@ -132,7 +132,7 @@ func (a *API) fail(ctx context.Context, err error) error {
 }
 
 // fromOperator returns the operator's error for the caller.
-func fromOperator(ctx context.Context, e *cluster.PersonError) error {
+func fromOperator(ctx context.Context, e *failure.PersonError) error {
 	p := problem(ctx, e.Status, e.Detail)
 	switch e.Status {
 	case http.StatusUnauthorized:
@@ -164,7 +164,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	if s.Details != nil {
 		details = *s.Details
 	}
-	kind, _ := a.cluster.Kinds().ByName(details.Kind)
+	kind, _ := a.cluster.Kinds.ByName(details.Kind)
 	if fields := catalog.FromStatus(kind, err); len(fields) > 0 {
 		return invalid(ctx, fields)
 	}

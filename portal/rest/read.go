@@ -9,7 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/write"
 )
 
 type listInput struct {
@@ -61,11 +62,11 @@ type event struct {
 	Time    time.Time `json:"time" doc:"When it happened last."`
 }
 
-func ref(k catalog.Kind, namespace, name string) cluster.Ref {
-	return cluster.Ref{Kind: k, Namespace: namespace, Name: name}
+func ref(k catalog.Kind, namespace, name string) catalog.Ref {
+	return catalog.Ref{Kind: k, Namespace: namespace, Name: name}
 }
 
-func (a *API) list(ctx context.Context, ref cluster.Ref, in *listInput) (*listed, error) {
+func (a *API) list(ctx context.Context, ref catalog.Ref, in *listInput) (*listed, error) {
 	if err := possibleNamespace("list", ref.Kind, ref.Namespace); err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -97,13 +98,13 @@ func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) 
 	return &listed{Body: asJSON(out)}, nil
 }
 
-func (a *API) get(ctx context.Context, ref cluster.Ref, in *getInput) (*answered, error) {
+func (a *API) get(ctx context.Context, ref catalog.Ref, in *getInput) (*answered, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	read := a.cluster.Get
+	read := a.cluster.Objects.Get
 	if in.fresh() {
-		read = a.cluster.Current
+		read = a.cluster.Objects.Current
 	}
 	obj, err := read(ctx, caller(ctx), ref)
 	if err != nil {
@@ -112,18 +113,18 @@ func (a *API) get(ctx context.Context, ref cluster.Ref, in *getInput) (*answered
 	if in.Watch.Watch {
 		return &answered{Body: a.watch(view{kinds: catalog.Catalog{ref.Kind}, namespace: ref.Namespace, name: ref.Name})}, nil //nolint:contextcheck // huma brings the context of the request
 	}
-	return &answered{ETag: cluster.ETag(obj), Body: asJSON(obj.Object)}, nil
+	return &answered{ETag: write.ETag(obj), Body: asJSON(obj.Object)}, nil
 }
 
-func (a *API) events(ctx context.Context, ref cluster.Ref, _ *Place) (*eventsOutput, error) {
+func (a *API) events(ctx context.Context, ref catalog.Ref, _ *Place) (*eventsOutput, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
+	obj, err := a.cluster.Objects.Get(ctx, caller(ctx), ref)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	list, err := a.cluster.Events(ctx, caller(ctx), obj)
+	list, err := a.cluster.Objects.Events(ctx, caller(ctx), obj)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -132,7 +133,7 @@ func (a *API) events(ctx context.Context, ref cluster.Ref, _ *Place) (*eventsOut
 	for _, e := range list {
 		out.Body.Items = append(out.Body.Items, event{
 			Type: e.Type, Reason: e.Reason, Message: e.Message,
-			Count: cluster.EventCount(e), Time: cluster.EventTime(e).UTC(),
+			Count: feed.EventCount(e), Time: feed.EventTime(e).UTC(),
 		})
 	}
 	return out, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
@@ -38,16 +39,16 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		detail string
 		retry  string
 	}{
-		{"no right", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you are not allowed to get s3buckets in namespace payments", ""},
-		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you are not allowed to get s3buckets", ""},
+		{"no right", &failure.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you are not allowed to get s3buckets in namespace payments", ""},
+		{"wrapped", fmt.Errorf("x: %w", &failure.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you are not allowed to get s3buckets", ""},
 		{
 			"too many logs at once", fmt.Errorf("x: %w", &podlogs.TooManyReadsError{}), 429,
 			"4 logs are being read for you already, and there can be no more at a time; wait until one of them is done",
 			"2",
 		},
-		{"changed", &cluster.ChangedError{Resource: "s3buckets", Name: "logs"}, 412, "somebody else", ""},
-		{"unavailable", &cluster.UnavailableError{Doing: "asking 10.0.0.7", Cause: errors.New("x")}, 503, "try again", "2"},
-		{"unavailable, whatever the cause", &cluster.UnavailableError{Doing: "x", Cause: apierrors.NewForbidden(buckets, "x", errors.New("y"))}, 503, "try again", "2"},
+		{"changed", &failure.ChangedError{Resource: "s3buckets", Name: "logs"}, 412, "somebody else", ""},
+		{"unavailable", &failure.UnavailableError{Doing: "asking 10.0.0.7", Cause: errors.New("x")}, 503, "try again", "2"},
+		{"unavailable, whatever the cause", &failure.UnavailableError{Doing: "x", Cause: apierrors.NewForbidden(buckets, "x", errors.New("y"))}, 503, "try again", "2"},
 		{"not found", apierrors.NewNotFound(buckets, "logs"), 404, `"logs" not found`, ""},
 		{"exists", apierrors.NewAlreadyExists(buckets, "logs"), 409, "already exists; choose another name", ""},
 		{"conflict", apierrors.NewConflict(buckets, "logs", errors.New("the UID differs")), 409, "the UID differs", ""},
@@ -66,7 +67,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			var log bytes.Buffer
-			a := &API{cluster: &fakeCluster{}, log: slog.New(slog.NewTextHandler(&log, nil))}
+			a := &API{cluster: &cluster.Cluster{}, log: slog.New(slog.NewTextHandler(&log, nil))}
 			err := a.fail(t.Context(), c.err)
 			var p *huma.ErrorModel
 			if !errors.As(err, &p) || p.Status != c.status || !strings.Contains(p.Detail, c.detail) {
@@ -115,14 +116,6 @@ func TestProblemsNameTheRequest(t *testing.T) {
 	}
 }
 
-// onlyKinds implements as much of Cluster as the document needs.
-type onlyKinds struct {
-	Cluster
-	kinds catalog.Catalog
-}
-
-func (o onlyKinds) Kinds() catalog.Catalog { return o.kinds }
-
 func TestDocument(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	provider, err := auth.NewProvider(auth.Config{
@@ -132,7 +125,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(onlyKinds{kinds: kinds},
+	h, err := New(&cluster.Cluster{Kinds: kinds},
 		auth.NewBearer(provider, nil, nil, fixedClock{}, slog.New(slog.DiscardHandler)), nil,
 		slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 type secretsInput struct {
@@ -94,12 +95,12 @@ func secretBody() *huma.RequestBody {
 
 func (a *API) listSecrets(ctx context.Context, in *secretsInput) (*secretsOutput, error) {
 	if !isNamespace(in.Namespace) {
-		return nil, a.fail(ctx, &cluster.ForbiddenError{
+		return nil, a.fail(ctx, &failure.ForbiddenError{
 			Verb: "list", Resource: operatorapi.ValuesResource,
 			Namespace: in.Namespace,
 		})
 	}
-	all, err := a.cluster.Secrets(ctx, caller(ctx), in.Namespace)
+	all, err := a.cluster.People.Secrets(ctx, caller(ctx), in.Namespace)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -118,7 +119,7 @@ func (a *API) setSecret(ctx context.Context, in *setSecretInput) (*secretOutput,
 	if why != "" {
 		return nil, problem(ctx, http.StatusBadRequest, why)
 	}
-	set, err := a.cluster.SetSecret(ctx, caller(ctx), in.Namespace, in.Name, change)
+	set, err := a.cluster.People.SetSecret(ctx, caller(ctx), in.Namespace, in.Name, change)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -129,7 +130,7 @@ func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretO
 	if err := a.nameable(ctx, "update", in.SecretPath); err != nil {
 		return nil, err
 	}
-	was, err := a.cluster.DeleteSecret(ctx, caller(ctx), in.Namespace, in.Name, in.Confirm)
+	was, err := a.cluster.People.DeleteSecret(ctx, caller(ctx), in.Namespace, in.Name, in.Confirm)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -140,7 +141,7 @@ func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretO
 // right.
 func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
 	if !isNamespace(in.Namespace) {
-		return a.fail(ctx, &cluster.ForbiddenError{
+		return a.fail(ctx, &failure.ForbiddenError{
 			Verb: verb, Resource: operatorapi.ValuesResource, Namespace: in.Namespace,
 		})
 	}
@@ -241,11 +242,11 @@ const revealWords = "Of a database it is the password of a user of the caller's 
 	"The operator's audit log records that the caller was shown it, and by an Event about the object. It is for " +
 	"people: tokens of ServiceAccounts are refused."
 
-func (a *API) reveal(ctx context.Context, of cluster.Ref, in *revealInput) (*revealOutput, error) {
+func (a *API) reveal(ctx context.Context, of catalog.Ref, in *revealInput) (*revealOutput, error) {
 	if !isNamespace(of.Namespace) || !isObjectName(of.Name) {
-		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: of.Namespace})
+		return nil, a.fail(ctx, &failure.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: of.Namespace})
 	}
-	got, err := a.cluster.Reveal(ctx, caller(ctx), of, in.Master)
+	got, err := a.cluster.People.Reveal(ctx, caller(ctx), of, in.Master)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

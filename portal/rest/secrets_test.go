@@ -11,12 +11,13 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 // agent is an operator that executes users' requests, or refuses them.
 type agent struct {
-	says    *cluster.PersonError
+	says    *failure.PersonError
 	change  operatorapi.SecretChange
 	errands []string
 }
@@ -51,7 +52,7 @@ func (a *agent) DeleteSecret(_ context.Context, _ auth.Identity, namespace, name
 	return keptSecret, a.errand("delete %s/%s %s", namespace, name, confirm)
 }
 
-func (a *agent) Reveal(_ context.Context, _ auth.Identity, of cluster.Ref, master bool) (operatorapi.Password, error) {
+func (a *agent) Reveal(_ context.Context, _ auth.Identity, of catalog.Ref, master bool) (operatorapi.Password, error) {
 	what := of.Kind.Name
 	if master {
 		what = "the master of " + what
@@ -122,7 +123,7 @@ func TestWhatTheOperatorSaysIsHandedOn(t *testing.T) {
 			429: "Retry-After", 501: "", 503: "Retry-After",
 		} {
 			f := newFake(t)
-			f.says = &cluster.PersonError{Status: status, Detail: "the operator says so"}
+			f.says = &failure.PersonError{Status: status, Detail: "the operator says so"}
 			w := f.call(c.method, c.path, c.body, c.headers...)
 			if w.Code != status || !strings.Contains(w.Body.String(), "the operator says so") {
 				t.Errorf("%s %s: %d %s, want %d with the operator's words", c.method, c.path, w.Code, w.Body, status)

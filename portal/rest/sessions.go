@@ -33,7 +33,7 @@ const endSessionsWords = "Sessions in browsers end within seconds on every repli
 	"cluster. The answer takes a second, so that whatever is issued after it is good."
 
 func (a *API) endSessions(ctx context.Context, in *endSessionsInput) (*endSessionsOutput, error) {
-	ended, err := a.cluster.EndSessions(ctx, caller(ctx), in.User, in.dry())
+	ended, err := a.cluster.Sessions.End(ctx, caller(ctx), in.User, in.dry())
 	if wrong, ok := errors.AsType[*auth.NoUserError](err); ok {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, wrong.Error(),
 			&huma.ErrorDetail{Location: "query.user", Message: wrong.Error(), Value: in.User})

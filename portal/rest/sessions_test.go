@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/sessions"
 )
 
 // ender ends sessions, unless it refuses.
@@ -19,11 +20,11 @@ type ender struct {
 	ends   []string // users, and dry runs
 }
 
-func (e *ender) EndSessions(_ context.Context, _ auth.Identity, user string, dryRun bool) (cluster.Ended, error) {
+func (e *ender) End(_ context.Context, _ auth.Identity, user string, dryRun bool) (sessions.Ended, error) {
 	if e.cannot != nil {
-		return cluster.Ended{}, e.cannot
+		return sessions.Ended{}, e.cannot
 	}
-	out := cluster.Ended{Username: "oidc:" + user}
+	out := sessions.Ended{Username: "oidc:" + user}
 	if dryRun {
 		user += " dry"
 	} else {
@@ -57,9 +58,9 @@ func TestWhoseSessionsCannotBeEnded(t *testing.T) {
 		detail string
 		at     string
 	}{
-		"no right":            {"/sessions?user=jo", &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}, 403, "you are not allowed to delete sessions", ""},
+		"no right":            {"/sessions?user=jo", &failure.ForbiddenError{Verb: "delete", Resource: "sessions"}, 403, "you are not allowed to delete sessions", ""},
 		"a group":             {"/sessions?user=ops", auth.GroupError("oidc:ops"), 422, "oidc:ops is a group", "query.user"},
-		"Kubernetes is away":  {"/sessions?user=jo", &cluster.UnavailableError{Doing: "x", Cause: errors.New("y")}, 503, "Kubernetes does not answer", ""},
+		"Kubernetes is away":  {"/sessions?user=jo", &failure.UnavailableError{Doing: "x", Cause: errors.New("y")}, 503, "Kubernetes does not answer", ""},
 		"nobody":              {"/sessions", nil, 422, "validation failed", "query.user"},
 		"an empty name":       {"/sessions?user=", nil, 422, "must not be empty", "query.user"},
 		"two":                 {"/sessions?user=a&user=b", nil, 422, "must be given once", "query.user"},

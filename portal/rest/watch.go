@@ -15,7 +15,8 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/sse"
@@ -65,7 +66,7 @@ func (v view) String() string {
 func (v view) single() bool { return v.name != "" }
 
 // concerns reports whether the change can affect the view.
-func (v view) concerns(c cluster.Change) bool {
+func (v view) concerns(c feed.Change) bool {
 	if c.Events || c.Pods || v.namespace != "" && c.Namespace != v.namespace || v.single() && c.Name != v.name {
 		return false
 	}
@@ -79,7 +80,7 @@ func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace s
 		return listing.Read(ctx, a.cluster, caller(ctx), kinds, namespace)
 	}
 	found := listing.Found{Kinds: kinds}
-	obj, err := a.cluster.Get(ctx, caller(ctx), ref(kinds[0], namespace, v.name))
+	obj, err := a.cluster.Objects.Get(ctx, caller(ctx), ref(kinds[0], namespace, v.name))
 	if apierrors.IsNotFound(err) {
 		return found, nil
 	}
@@ -101,7 +102,7 @@ func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	for _, k := range v.kinds {
 		if !k.Namespaced || v.namespace != "" {
 			err := a.allowed(ctx, verb, ref(k, v.namespace, v.name))
-			if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden {
+			if _, forbidden := errors.AsType[*failure.ForbiddenError](err); forbidden {
 				refused = cmp.Or(refused, err)
 				continue
 			}
@@ -126,7 +127,7 @@ func (a *API) watch(v view) func(huma.Context) {
 	return func(hc huma.Context) {
 		ctx, cancel := context.WithCancel(hc.Context())
 		defer cancel()
-		w := newWatching(a, v, a.cluster.Follow(ctx))
+		w := newWatching(a, v, a.cluster.Changes.Subscribe(ctx))
 		a.stream(ctx, hc, sse.Source{Changed: w.changes.Ready(), Render: w.render, Allowed: w.allowed})
 	}
 }
@@ -135,7 +136,7 @@ func (a *API) watch(v view) func(huma.Context) {
 func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 	r, w := humachi.Unwrap(hc)
 	w.Header().Del("ETag")
-	s.Alive, s.Allowed = auth.Alive, cluster.NotingDenied(s.Allowed)
+	s.Alive, s.Allowed = auth.Alive, failure.NotingDenied(s.Allowed)
 	err := a.streams.Serve(w, r.WithContext(ctx), caller(ctx).Username, s)
 	if err == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
@@ -24,7 +24,7 @@ func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watchin
 		t.Fatal(err)
 	}
 	_, v.order = BatchQuery{}.order()
-	w := newWatching(&API{cluster: f, log: slog.New(slog.DiscardHandler)}, v, &f.feed)
+	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.changes.Subscribe(t.Context()))
 	if _, err := w.render(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func tellings(t *testing.T, parts []sse.Part) string {
 }
 
 func TestStreamsTellWhatChanged(t *testing.T) {
-	of := func(kind, namespace string) cluster.Change {
-		return cluster.Change{Kind: kind, Namespace: namespace, Name: "logs"}
+	of := func(kind, namespace string) feed.Change {
+		return feed.Change{Kind: kind, Namespace: namespace, Name: "logs"}
 	}
 	there := of("s3buckets", "payments")
 	for _, c := range []struct {
@@ -59,35 +59,35 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 		filter Filter
 		every  bool // namespace
 		change func(f *fakeCluster)
-		told   []cluster.Change
+		told   []feed.Change
 		lost   bool
 		want   string
 	}{
-		{"nothing is another one", Filter{}, false, func(*fakeCluster) {}, []cluster.Change{there}, false, ""},
-		{"a new version", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{there, there}, false, "changed logs"},
+		{"nothing is another one", Filter{}, false, func(*fakeCluster) {}, []feed.Change{there}, false, ""},
+		{"a new version", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []feed.Change{there, there}, false, "changed logs"},
 		{
 			"events only",
 			Filter{},
 			false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") },
-			[]cluster.Change{{Kind: "s3buckets", Namespace: "payments", Name: "logs", Events: true}},
+			[]feed.Change{{Kind: "s3buckets", Namespace: "payments", Name: "logs", Events: true}},
 			false, "",
 		},
-		{"another namespace", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{of("s3buckets", "search")}, false, ""},
-		{"another kind", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{of("sqsqueues", "payments")}, false, ""},
+		{"another namespace", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []feed.Change{of("s3buckets", "search")}, false, ""},
+		{"another kind", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []feed.Change{of("sqsqueues", "payments")}, false, ""},
 		{"too many to keep", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, nil, true, "changed logs"},
-		{"one more", Filter{}, false, func(f *fakeCluster) { f.objects = append(f.objects, bucket(f.t, "payments", "new", "")) }, []cluster.Change{there}, false, "changed new"},
-		{"one less", Filter{}, false, func(f *fakeCluster) { f.objects = f.objects[1:] }, []cluster.Change{there}, false, "deleted logs gone"},
-		{"a namesake", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetUID("v") }, []cluster.Change{there}, false, "changed logs, deleted logs gone"},
-		{"it stops matching", Filter{Status: "ready"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "deleted logs unmatched"},
-		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "changed logs"},
-		{"it never matches", Filter{Search: "x"}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{there}, false, ""},
+		{"one more", Filter{}, false, func(f *fakeCluster) { f.objects = append(f.objects, bucket(f.t, "payments", "new", "")) }, []feed.Change{there}, false, "changed new"},
+		{"one less", Filter{}, false, func(f *fakeCluster) { f.objects = f.objects[1:] }, []feed.Change{there}, false, "deleted logs gone"},
+		{"a namesake", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetUID("v") }, []feed.Change{there}, false, "changed logs, deleted logs gone"},
+		{"it stops matching", Filter{Status: "ready"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []feed.Change{there}, false, "deleted logs unmatched"},
+		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []feed.Change{there}, false, "changed logs"},
+		{"it never matches", Filter{Search: "x"}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []feed.Change{there}, false, ""},
 		{"changes are lost, and with them the right in one namespace", Filter{}, true, func(f *fakeCluster) {
 			f.denied = []string{"list payments"}
 		}, nil, true, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
 		{"changes are lost, and one is no more", Filter{}, true, func(f *fakeCluster) { f.objects = f.objects[1:] }, nil, true, "deleted logs gone"},
 		{"one namespace among others can be seen no more", Filter{}, true, func(f *fakeCluster) {
 			f.denied = []string{"list payments"}
-		}, []cluster.Change{there}, false, "deleted archive forbidden, deleted logs forbidden, deleted media " +
+		}, []feed.Change{there}, false, "deleted archive forbidden, deleted logs forbidden, deleted media " +
 			"forbidden"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -101,12 +101,12 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 				f.objects[i] = f.objects[i].DeepCopy()
 			}
 			c.change(f)
-			f.feed.tell(c.lost, c.told...)
+			f.tell(c.lost, c.told...)
 			parts, err := w.render(t.Context())
 			if got := tellings(t, parts); err != nil || got != c.want {
 				t.Errorf("tells %q, %v, want %q", got, err, c.want)
 			}
-			f.feed.tell(c.lost, c.told...)
+			f.tell(c.lost, c.told...)
 			if again, err := w.render(t.Context()); err != nil || len(again) > 0 {
 				t.Errorf("tells %q again, %v", tellings(t, again), err)
 			}
@@ -193,10 +193,10 @@ func TestListsAndObjectsCanBeWatched(t *testing.T) {
 	f := several(t)
 	_, _, next := f.stream(t, buckets+"/logs?watch=true")
 	next()
-	f.feed.mu.Lock() // the stream reads only after a change
+	f.mu.Lock() // the stream reads only after a change
 	f.objects = slices.Clone(f.objects[1:])
-	f.feed.mu.Unlock()
-	f.feed.tell(false, cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
+	f.mu.Unlock()
+	f.tell(false, feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
 	if got, want := next(),
 		`deleted {"uid":"u","kind":"S3Bucket","namespace":"payments","name":"logs","reason":"gone"}`; got != want {
 		t.Errorf("tells %s, want %s", got, want)

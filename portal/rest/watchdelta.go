@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/listing"
 )
 
@@ -26,7 +26,7 @@ const (
 func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace string) error {
 	found, err := w.api.in(ctx, w.view, kinds, namespace)
 	whole := namespace == w.view.namespace && len(kinds) == len(w.view.kinds)
-	if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden && !whole { // one of several places
+	if _, forbidden := errors.AsType[*failure.ForbiddenError](err); forbidden && !whole { // one of several places
 		found, err = listing.Found{Forbidden: kinds}, nil
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *watching) absent(found listing.Found) func(context.Context, sent) (stri
 		may, asked := known[at]
 		if k, ok := found.Kinds.ByName(s.Kind); !asked && ok && w.view.namespace == "" && k.Namespaced {
 			var err error
-			if may, err = w.api.cluster.Can(ctx, caller(ctx), "list", k, s.Namespace); err != nil {
+			if may, err = w.api.cluster.Rights.Can(ctx, caller(ctx), "list", k, s.Namespace); err != nil {
 				return "", err
 			}
 			known[at], asked = may, true

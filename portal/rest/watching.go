@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/sse"
 )
@@ -52,7 +52,7 @@ type snapshotPart struct {
 type watching struct {
 	api     *API
 	view    view
-	changes cluster.Feed
+	changes *feed.Subscription
 
 	begun     bool
 	seen      []string // kinds that the caller can see
@@ -62,7 +62,7 @@ type watching struct {
 	beginning bool      // the pending events are the snapshot
 }
 
-func newWatching(a *API, v view, changes cluster.Feed) *watching {
+func newWatching(a *API, v view, changes *feed.Subscription) *watching {
 	return &watching{api: a, view: v, changes: changes, sent: map[string]sent{}}
 }
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
@@ -25,7 +25,7 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	k := kind(t, f, "s3buckets")
 	v := view{kinds: catalog.Catalog{k}, namespace: "payments"}
 	_, v.order = BatchQuery{}.order()
-	w := newWatching(&API{cluster: f, log: slog.New(slog.DiscardHandler)}, v, &f.feed)
+	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.changes.Subscribe(t.Context()))
 	var names []string
 	for i := range 3 {
 		parts, err := w.render(t.Context())
@@ -51,7 +51,7 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 			f.objects[0] = f.objects[0].DeepCopy()
 			f.objects[0].SetResourceVersion("9")
 			f.objects = append(f.objects[:2*perMessage:2*perMessage], bucket(t, "payments", "new", ""))
-			f.feed.tell(false, cluster.Change{Kind: k.Plural, Namespace: "payments", Name: "b000"})
+			f.tell(false, feed.Change{Kind: k.Plural, Namespace: "payments", Name: "b000"})
 		}
 	}
 	if len(names) != 2*perMessage+1 || !slices.IsSorted(names) {
@@ -73,7 +73,7 @@ func TestManyChangesComeInMessagesOfTheirOwn(t *testing.T) {
 	for i := range perMessage + 1 {
 		f.objects = append(f.objects, bucket(t, "payments", fmt.Sprintf("b%03d", i), ""))
 	}
-	f.feed.tell(true)
+	f.tell(true)
 	first, err := w.render(t.Context())
 	second, last := w.render(t.Context())
 	if len(first) != perMessage || !errors.Is(err, sse.ErrMore) {
@@ -108,7 +108,7 @@ func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
 			t.Errorf("goes on when %v is denied", now)
 		}
 	}
-	f.feed.tell(false, cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
+	f.tell(false, feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
 	parts, err := s.render(t.Context())
 	if got, want := tellings(t, parts), "deleted archive forbidden, deleted logs forbidden, deleted media "+
 		"forbidden"; err != nil || got != want {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 )
 
 // DryRun is the query parameter of a dry run.
@@ -67,7 +67,7 @@ func wantType(wanted string) func(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-func (a *API) create(ctx context.Context, ref cluster.Ref, in *createInput) (*writeOutput, error) {
+func (a *API) create(ctx context.Context, ref catalog.Ref, in *createInput) (*writeOutput, error) {
 	id, k, namespace := caller(ctx), ref.Kind, ref.Namespace
 	// Checked before the body is read: a caller without the right learns nothing else.
 	if err := a.allowed(ctx, "create", ref); err != nil {
@@ -81,7 +81,7 @@ func (a *API) create(ctx context.Context, ref cluster.Ref, in *createInput) (*wr
 		return nil, invalid(ctx, errs)
 	}
 	obj.SetNamespace(namespace)
-	made, err := a.cluster.Create(ctx, id, k, obj, in.dry())
+	made, err := a.cluster.Write.Create(ctx, id, k, obj, in.dry())
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -90,7 +90,7 @@ func (a *API) create(ctx context.Context, ref cluster.Ref, in *createInput) (*wr
 }
 
 // created returns the response to a request that created an object.
-func (a *API) created(ctx context.Context, made cluster.Result, ref cluster.Ref, dry bool) (*writeOutput, error) {
+func (a *API) created(ctx context.Context, made write.Result, ref catalog.Ref, dry bool) (*writeOutput, error) {
 	if dry {
 		return a.tried(ctx, ref, made)
 	}
@@ -101,7 +101,7 @@ func (a *API) created(ctx context.Context, made cluster.Result, ref cluster.Ref,
 }
 
 // changed returns the response to a request that changed an object.
-func (a *API) changed(ctx context.Context, got cluster.Result, ref cluster.Ref, dry bool) (*writeOutput, error) {
+func (a *API) changed(ctx context.Context, got write.Result, ref catalog.Ref, dry bool) (*writeOutput, error) {
 	if dry {
 		return a.tried(ctx, ref, got)
 	}
@@ -109,16 +109,16 @@ func (a *API) changed(ctx context.Context, got cluster.Result, ref cluster.Ref, 
 }
 
 // written returns the response to a write. A dry run gets no ETag, since its result is no stored version.
-func written(got cluster.Result, status int, dry bool) *writeOutput {
+func written(got write.Result, status int, dry bool) *writeOutput {
 	out := &writeOutput{Status: http.StatusOK, Body: got.Object.Object, Warning: warnings(got)}
 	if !dry {
-		out.Status, out.ETag = status, cluster.ETag(got.Object)
+		out.Status, out.ETag = status, write.ETag(got.Object)
 	}
 	return out
 }
 
 // warnings returns Kubernetes' warnings as Warning headers (RFC 7234).
-func warnings(of cluster.Result) []string {
+func warnings(of write.Result) []string {
 	var out []string
 	for _, w := range of.Warnings {
 		out = append(out, fmt.Sprintf("299 - %q", w))
@@ -143,12 +143,12 @@ func elsewhere(obj *unstructured.Unstructured, namespace string) catalog.FieldEr
 }
 
 // delete checks the right to delete first, so that a viewer learns which right is missing.
-func (a *API) delete(ctx context.Context, ref cluster.Ref, in *deleteInput) (*deleteOutput, error) {
+func (a *API) delete(ctx context.Context, ref catalog.Ref, in *deleteInput) (*deleteOutput, error) {
 	id := caller(ctx)
 	if err := a.possible(ctx, "delete", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	live, err := a.cluster.Get(ctx, id, ref)
+	live, err := a.cluster.Objects.Get(ctx, id, ref)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -156,9 +156,9 @@ func (a *API) delete(ctx context.Context, ref cluster.Ref, in *deleteInput) (*de
 		return nil, problem(ctx, http.StatusUnprocessableEntity,
 			fmt.Sprintf("confirm is %q, and the object is called %s; nothing was deleted", in.Confirm, ref.Name))
 	}
-	left, err := a.cluster.Delete(
-		ctx, id, ref, cluster.Seen{UID: live.GetUID(), ETag: in.etag(), Confirmed: in.Confirm}, in.dry())
-	if cluster.AsksToConfirm(err) {
+	left, err := a.cluster.Write.Delete(
+		ctx, id, ref, write.Seen{UID: live.GetUID(), ETag: in.etag(), Confirmed: in.Confirm}, in.dry())
+	if write.AsksToConfirm(err) {
 		return nil, problem(ctx, http.StatusForbidden, err.Error()+". Over REST, send the query parameter confirm="+
 			ref.Name)
 	}

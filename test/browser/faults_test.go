@@ -21,31 +21,36 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages"
 	"github.com/portico-platform/portico/web"
 )
 
-// failing is a cluster whose calls return err, which may be nil.
-type failing struct {
-	pages.Cluster
-	kinds catalog.Catalog
-	err   atomic.Pointer[error]
-}
+// failing are the parts of a cluster whose calls return err, which may be nil.
+type failing struct{ err atomic.Pointer[error] }
 
 func (f *failing) fail(err error) { f.err.Store(&err) }
 
-func (f *failing) Kinds() catalog.Catalog { return f.kinds }
+type failingRights struct {
+	cluster.Rights
+	*failing
+}
 
-func (f *failing) Namespaces(context.Context, auth.Identity) ([]string, error) {
+func (f failingRights) Namespaces(context.Context, auth.Identity) ([]string, error) {
 	return nil, *f.err.Load()
 }
 
-func (f *failing) Teams(context.Context, auth.Identity) ([]*unstructured.Unstructured, error) {
-	return nil, *f.err.Load()
-}
-
-func (f *failing) Can(context.Context, auth.Identity, string, catalog.Kind, string) (bool, error) {
+func (f failingRights) Can(context.Context, auth.Identity, string, catalog.Kind, string) (bool, error) {
 	return false, nil
+}
+
+type failingTeams struct {
+	cluster.Teams
+	*failing
+}
+
+func (f failingTeams) Visible(context.Context, auth.Identity) ([]*unstructured.Unstructured, error) {
+	return nil, *f.err.Load()
 }
 
 // TestErrorsOfThePlatformAreDesigned checks the error pages that no user can cause: internal errors of the portal, and
@@ -55,15 +60,17 @@ func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &failing{kinds: kinds}
-	site := pagesOver(t, f)
+	f := &failing{}
+	site := pagesOver(t, &cluster.Cluster{
+		Kinds: kinds, Rights: failingRights{failing: f}, Teams: failingTeams{failing: f},
+	})
 	x := open(t)
 	x.away.Store(true) // the responses are 500 and 503
 	f.fail(errors.New("a mistake"))
 	x.do(chromedp.Navigate(site))
 	x.await(`main`, "Something went wrong on our side")
 	x.every("fault")
-	f.fail(&cluster.UnavailableError{Doing: "listing namespaces", Cause: context.DeadlineExceeded})
+	f.fail(&failure.UnavailableError{Doing: "listing namespaces", Cause: context.DeadlineExceeded})
 	x.do(chromedp.Navigate(site))
 	x.await(`main`, "The cluster does not answer")
 	x.every("cluster-away")
@@ -72,7 +79,7 @@ func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
 }
 
 // pagesOver serves the portal's pages for a cluster, to a signed-in user, and returns the address.
-func pagesOver(t *testing.T, c pages.Cluster) string {
+func pagesOver(t *testing.T, c *cluster.Cluster) string {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	r := chi.NewRouter()

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -86,7 +86,7 @@ func (m *matrix) etag(obj client.Object) string {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	return cluster.ETag(&unstructured.Unstructured{Object: all})
+	return write.ETag(&unstructured.Unstructured{Object: all})
 }
 
 // entitledTo waits until the members have their permissions on the Team.

@@ -21,7 +21,9 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -66,26 +68,26 @@ func shopNamed(name string) *unstructured.Unstructured {
 func TestWhoSeesPodsAndLogs(t *testing.T) {
 	c, _ := newCluster(t, slog.New(slog.DiscardHandler))
 	name := unique("seen")
-	sub := c.Subscribe(t.Context())
+	sub := c.Changes.Subscribe(t.Context())
 	pod, stranger := podOfApp(t, name, true), podOfApp(t, name, false)
 	app := shopNamed(name)
 	var got []*corev1.Pod
 	await(t, "the Pod to run and to be in the cache", func() (bool, string) {
 		var err error
-		got, err = c.Pods(t.Context(), payer, app)
+		got, err = c.Pods.List(t.Context(), payer, app)
 		return err == nil && len(got) > 0 && got[0].Status.Phase == corev1.PodRunning, fmt.Sprintf("%v, %v", got, err)
 	})
 	if len(got) != 1 || got[0].Name == stranger.Name || strings.Contains(fmt.Sprintf("%+v", got[0]), "s3cret") {
 		t.Errorf("Pods %+v", got)
 	}
 	changes, _ := sub.Take()
-	if want := (cluster.Change{Kind: "webapps", Namespace: "payments", Name: name, Pods: true}); !slices.Contains(
+	if want := (feed.Change{Kind: "webapps", Namespace: "payments", Name: name, Pods: true}); !slices.Contains(
 		changes, want) {
 		t.Errorf("subscribers were told %v", changes)
 	}
-	q := cluster.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 50}
+	q := pods.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 50}
 	await(t, "a line of the log", func() (bool, string) {
-		log, err := c.Logs(t.Context(), payer, q)
+		log, err := c.Pods.Logs(t.Context(), payer, q)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -93,23 +95,23 @@ func TestWhoSeesPodsAndLogs(t *testing.T) {
 		lines, _, err := log.Last()
 		return err == nil && len(lines) > 0, fmt.Sprintf("%d lines, %v", len(lines), err)
 	})
-	if _, err := c.PodEvents(t.Context(), payer, got[0]); err != nil {
+	if _, err := c.Pods.Events(t.Context(), payer, got[0]); err != nil {
 		t.Errorf("events: %v", err)
 	}
 
 	for _, name := range []string{pod.Name, "there-is-none"} {
 		q.Pod = name
-		if _, err := c.Logs(t.Context(), searcher, q); !isForbidden(err) {
+		if _, err := c.Pods.Logs(t.Context(), searcher, q); !isForbidden(err) {
 			t.Errorf("another team reads the log of %s: %v", name, err)
 		}
 	}
-	if _, err := c.Pods(t.Context(), searcher, app); !isForbidden(err) {
+	if _, err := c.Pods.List(t.Context(), searcher, app); !isForbidden(err) {
 		t.Errorf("another team sees Pods: %v", err)
 	}
-	if _, err := c.PodEvents(t.Context(), searcher, got[0]); !isForbidden(err) {
+	if _, err := c.Pods.Events(t.Context(), searcher, got[0]); !isForbidden(err) {
 		t.Errorf("another team sees events: %v", err)
 	}
-	if _, err := c.Logs(t.Context(), payer, q); !apierrors.IsNotFound(err) {
+	if _, err := c.Pods.Logs(t.Context(), payer, q); !apierrors.IsNotFound(err) {
 		t.Errorf("the log of nobody: %v", err)
 	}
 }
@@ -118,7 +120,7 @@ func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {
 	c, _ := newCluster(t, slog.New(slog.DiscardHandler))
 	name := unique("followed")
 	pod := podOfApp(t, name, true)
-	q := cluster.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 1, Follow: true}
+	q := pods.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 1, Follow: true}
 	kube := admin(t)
 	await(t, "the Pod to run", func() (bool, string) { // the log of a Pod that does not run yet would end
 		err := kube.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
@@ -127,7 +129,7 @@ func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {
 	var log *podlogs.Lines
 	await(t, "the log", func() (bool, string) {
 		var err error
-		log, err = c.Logs(t.Context(), payer, q)
+		log, err = c.Pods.Logs(t.Context(), payer, q)
 		return err == nil, fmt.Sprint(err)
 	})
 	for range 2 {
@@ -193,12 +195,12 @@ func TestScalingIsDoneByTheUser(t *testing.T) {
 	}
 	app := shopNamed(unique("scaled"))
 	app.Object["spec"] = map[string]any{"image": "registry.example.com/shop:1.0.0"}
-	if _, err := c.Create(t.Context(), payer, k, app, false); err != nil {
+	if _, err := c.Write.Create(t.Context(), payer, k, app, false); err != nil {
 		t.Fatal(err)
 	}
 	platform := admin(t)
 	t.Cleanup(func() { _ = platform.Delete(context.Background(), app) })
-	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: app.GetName()}
+	ref := catalog.Ref{Kind: k, Namespace: "payments", Name: app.GetName()}
 	for reason, row := range map[string]struct {
 		id       auth.Identity
 		replicas int64
@@ -209,12 +211,12 @@ func TestScalingIsDoneByTheUser(t *testing.T) {
 		"above the most": {payer, 11, apierrors.IsInvalid},
 		"below one":      {payer, 0, apierrors.IsInvalid},
 	} {
-		if _, err := c.Scale(t.Context(), row.id, ref, row.replicas); !row.fits(err) {
+		if _, err := c.Write.Scale(t.Context(), row.id, ref, row.replicas); !row.fits(err) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
 	await(t, "the number", func() (bool, string) {
-		got, err := c.Get(t.Context(), payer, ref)
+		got, err := c.Objects.Get(t.Context(), payer, ref)
 		if err != nil {
 			return false, err.Error()
 		}

@@ -21,6 +21,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -66,10 +69,10 @@ func TestClusterRefusesIdentitiesOfTheSystem(t *testing.T) {
 		"a ServiceAccount with groups": {Username: "system:serviceaccount:a:b", Groups: []string{"system:masters"}, ServiceAccount: true},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			if _, err := c.Create(t.Context(), id, k, obj, true); err == nil || apierrors.IsForbidden(err) {
+			if _, err := c.Write.Create(t.Context(), id, k, obj, true); err == nil || apierrors.IsForbidden(err) {
 				t.Errorf("create: %v, want a refusal before anything is sent", err)
 			}
-			if _, err := c.List(t.Context(), id, k, "payments"); err == nil {
+			if _, err := c.Objects.List(t.Context(), id, k, "payments"); err == nil {
 				t.Error("list answers")
 			}
 		})
@@ -82,11 +85,11 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: bucketBody(unique("edit"), "")}
 	obj.SetNamespace("payments")
 	remove(t, "payments", obj.GetName())
-	made, err := c.Create(t.Context(), payer, k, obj, false)
+	made, err := c.Write.Create(t.Context(), payer, k, obj, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := cluster.ETag(made.Object)
+	seen := write.ETag(made.Object)
 
 	// Writes of the operator in the meantime do not matter.
 	platform := admin(t)
@@ -107,10 +110,10 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 	if err := unstructured.SetNestedField(edited.Object, "Enabled", "spec", "versioning"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Update(t.Context(), searcher, k, edited, seen, false); !isForbidden(err) {
+	if _, err := c.Write.Update(t.Context(), searcher, k, edited, seen, false); !isForbidden(err) {
 		t.Errorf("update by an outsider: %v, want forbidden", err)
 	}
-	updated, err := c.Update(t.Context(), payer, k, edited, seen, false)
+	updated, err := c.Write.Update(t.Context(), payer, k, edited, seen, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +123,12 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 	if got := updated.Object.GetAnnotations()["portico.dev/requested-by"]; got != payer.Username {
 		t.Errorf("requested by %q after an update", got)
 	}
-	var changed *cluster.ChangedError
-	if _, err := c.Update(t.Context(), payer, k, edited, seen, false); !asError(err, &changed) {
+	var changed *failure.ChangedError
+	if _, err := c.Write.Update(t.Context(), payer, k, edited, seen, false); !asError(err, &changed) {
 		t.Errorf("update of an old version: %v, want a ChangedError", err)
 	}
-	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
-	if _, err := c.Delete(t.Context(), payer, ref, cluster.Seen{UID: "another-uid"}, false); !apierrors.IsConflict(
+	ref := catalog.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
+	if _, err := c.Write.Delete(t.Context(), payer, ref, write.Seen{UID: "another-uid"}, false); !apierrors.IsConflict(
 		err) {
 		t.Errorf("delete of another UID: %v, want a conflict", err)
 	}
@@ -137,7 +140,7 @@ func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: bucketBody(unique("note"), "")}
 	obj.SetNamespace("payments")
 	remove(t, "payments", obj.GetName())
-	if _, err := c.Create(t.Context(), payer, k, obj, false); err != nil {
+	if _, err := c.Write.Create(t.Context(), payer, k, obj, false); err != nil {
 		t.Fatal(err)
 	}
 	// A colleague changes the spec and an annotation; the cache may still be stale.
@@ -147,14 +150,15 @@ func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
 	if err := platform.Patch(t.Context(), live, patch); err != nil {
 		t.Fatal(err)
 	}
-	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
+	ref := catalog.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
 	yes := "true"
-	if _, err := c.Annotate(t.Context(), searcher, ref, map[string]*string{"portico.dev/paused": &yes}); !isForbidden(
+	if _, err := c.Write.Annotate(t.Context(), searcher, ref,
+		map[string]*string{"portico.dev/paused": &yes}); !isForbidden(
 		err) {
 		t.Errorf("by an outsider: %v, want forbidden", err)
 	}
 	for want, value := range map[string]*string{"true": &yes, "": nil} {
-		got, err := c.Annotate(t.Context(), payer, ref, map[string]*string{"portico.dev/paused": value})
+		got, err := c.Write.Annotate(t.Context(), payer, ref, map[string]*string{"portico.dev/paused": value})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +175,7 @@ func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
 		}
 	}
 	ref.Name = unique("none")
-	if _, err := c.Annotate(t.Context(), payer, ref, map[string]*string{
+	if _, err := c.Write.Annotate(t.Context(), payer, ref, map[string]*string{
 		"portico.dev/paused": &yes,
 	}); !apierrors.IsNotFound(err) {
 		t.Errorf("of nothing: %v, want not found", err)
@@ -183,19 +187,19 @@ func TestClusterTellsSubscribers(t *testing.T) {
 	k := bucketKind(t, kinds)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	sub := c.Subscribe(ctx)
-	idle := c.Subscribe(ctx) // not read from yet: it must not block the other
+	sub := c.Changes.Subscribe(ctx)
+	idle := c.Changes.Subscribe(ctx) // not read from yet: it must not block the other
 	name := unique("live")
 	remove(t, "payments", name)
 	obj := &unstructured.Unstructured{Object: bucketBody(name, "")}
 	obj.SetNamespace("payments")
-	if _, err := c.Create(t.Context(), payer, k, obj, false); err != nil {
+	if _, err := c.Write.Create(t.Context(), payer, k, obj, false); err != nil {
 		t.Fatal(err)
 	}
-	want := cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: name}
+	want := feed.Change{Kind: "s3buckets", Namespace: "payments", Name: name}
 	waitForChange(t, sub, want)
 	waitForChange(t, idle, want) // subscribers are notified one by one, in no order
-	list, err := c.List(t.Context(), payer, k, "")
+	list, err := c.Objects.List(t.Context(), payer, k, "")
 	if err != nil || !slices.ContainsFunc(list, func(o *unstructured.Unstructured) bool {
 		return o.GetName() == name
 	}) {
@@ -204,7 +208,7 @@ func TestClusterTellsSubscribers(t *testing.T) {
 }
 
 // waitForChange reads from a subscription until it has reported the change.
-func waitForChange(t *testing.T, sub *cluster.Subscription, want cluster.Change) {
+func waitForChange(t *testing.T, sub *feed.Subscription, want feed.Change) {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -222,27 +226,27 @@ func waitForChange(t *testing.T, sub *cluster.Subscription, want cluster.Change)
 func TestClusterOffersProvidersOfTheNamespace(t *testing.T) {
 	c, kinds := newCluster(t, slog.New(slog.DiscardHandler))
 	k := bucketKind(t, kinds)
-	got, err := c.Providers(t.Context(), payer, k, "payments")
+	got, err := c.Teams.Providers(t.Context(), payer, k, "payments")
 	if err != nil || len(got) != 1 {
 		t.Fatalf("providers of payments: %+v, %v, want one", got, err)
 	}
 	if got[0].Name != stack.Provider || got[0].Region == "" {
 		t.Errorf("provider of payments = %+v, want %s, with a region", got[0], stack.Provider)
 	}
-	if _, err := c.Providers(t.Context(), searcher, k, "payments"); !isForbidden(err) {
+	if _, err := c.Teams.Providers(t.Context(), searcher, k, "payments"); !isForbidden(err) {
 		t.Errorf("providers of a foreign namespace: %v, want forbidden", err)
 	}
 	platform := auth.Identity{Username: "oidc:platform-admin", Groups: []string{"oidc:platform-admins"}}
-	if got, err := c.Providers(t.Context(), platform, k, "kube-system"); err != nil || len(got) != 0 {
+	if got, err := c.Teams.Providers(t.Context(), platform, k, "kube-system"); err != nil || len(got) != 0 {
 		t.Errorf("providers of a namespace that none selects: %v, %v", got, err)
 	}
-	spaces, err := c.Namespaces(t.Context(), payer)
+	spaces, err := c.Rights.Namespaces(t.Context(), payer)
 	// other tests bind users there
 	spaces = slices.DeleteFunc(spaces, func(ns string) bool { return strings.HasPrefix(ns, "team-") })
 	if err != nil || !slices.Equal(spaces, []string{"payments"}) {
 		t.Errorf("namespaces of payments-dev: %v, %v", spaces, err)
 	}
-	all, err := c.Namespaces(t.Context(), platform)
+	all, err := c.Rights.Namespaces(t.Context(), platform)
 	if err != nil || !slices.Contains(all, "payments") || !slices.Contains(all, "search") {
 		t.Errorf("namespaces of platform-admin: %v, %v", all, err)
 	}
@@ -258,19 +262,19 @@ func TestRevocationReachesOtherReplicas(t *testing.T) {
 	neighbour := auth.SessionRef{ID: unique("neighbour"), User: "0" + user, Began: now.Add(-time.Hour)}
 	revoke := func(s auth.SessionRef) {
 		t.Helper()
-		if err := one.Revocations().Revoke(t.Context(), s); err != nil {
+		if err := one.Revocations.Revoke(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if other.Revocations().Revoked(session) {
+	if other.Revocations.Revoked(session) {
 		t.Fatal("revoked before it was")
 	}
 	revoke(session)
-	if !one.Revocations().Revoked(session) {
+	if !one.Revocations.Revoked(session) {
 		t.Error("not revoked where it was done")
 	}
 	await(t, "the other replica", func() (bool, string) {
-		return other.Revocations().Revoked(session), "still good there"
+		return other.Revocations.Revoked(session), "still good there"
 	})
 
 	ended := auth.SessionRef{ID: unique("ended"), User: user, Began: now.Add(-auth.LongestSession - time.Hour)}
@@ -307,13 +311,13 @@ func TestRevocationReachesOtherReplicas(t *testing.T) {
 		revoke(auth.SessionRef{ID: fmt.Sprint(unique("again"), n), User: user, Began: now})
 	}
 	await(t, "the other replica to know of the flood", func() (bool, string) {
-		return other.Revocations().Revoked(older), "an older session is good there"
+		return other.Revocations.Revoked(older), "an older session is good there"
 	})
-	if _, _, n := kept(); n > 20 || !other.Revocations().Revoked(session) || !one.Revocations().Revoked(older) {
+	if _, _, n := kept(); n > 20 || !other.Revocations.Revoked(session) || !one.Revocations.Revoked(older) {
 		t.Errorf("%d keys of one user", n)
 	}
 	for _, r := range []*cluster.Cluster{one, other} {
-		if r.Revocations().Revoked(neighbour) {
+		if r.Revocations.Revoked(neighbour) {
 			t.Error("another user's session ended, too")
 		}
 	}

@@ -35,6 +35,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/web"
@@ -307,7 +308,7 @@ func controllersGVR(t *testing.T) schema.GroupVersionResource {
 func tokenRequest() *authenticationv1.TokenRequest { return &authenticationv1.TokenRequest{} }
 
 func isForbidden(err error) bool {
-	var f *cluster.ForbiddenError
+	var f *failure.ForbiddenError
 	return errors.As(err, &f)
 }
 

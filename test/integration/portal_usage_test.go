@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -24,19 +24,19 @@ func TestWhoSeesWhatPodsUse(t *testing.T) {
 	name := unique("measured")
 	pod := podOfApp(t, name, true)
 	app := shopNamed(name)
-	var pods []*corev1.Pod
-	var usage map[string]cluster.Usage
+	var running []*corev1.Pod
+	var usage map[string]pods.Usage
 	await(t, "the Pod's usage", func() (bool, string) {
 		var err error
-		if pods, err = c.Pods(t.Context(), payer, app); err == nil {
-			usage, err = c.Usage(t.Context(), payer, app, pods)
+		if running, err = c.Pods.List(t.Context(), payer, app); err == nil {
+			usage, err = c.Pods.Usage(t.Context(), payer, app, running)
 		}
-		return err == nil && len(usage) == 1, fmt.Sprintf("%d Pods, %v, %v", len(pods), usage, err)
+		return err == nil && len(usage) == 1, fmt.Sprintf("%d Pods, %v, %v", len(running), usage, err)
 	})
 	if u := usage[pod.Name]; u.CPU.MilliValue() <= 0 || u.Memory.Value() < 1<<20 {
 		t.Errorf("it uses %+v", u)
 	}
-	if _, err := c.Usage(t.Context(), searcher, app, pods); !isForbidden(err) ||
+	if _, err := c.Pods.Usage(t.Context(), searcher, app, running); !isForbidden(err) ||
 		!strings.Contains(err.Error(), "pods.metrics.k8s.io") {
 		t.Errorf("another team sees it: %v", err)
 	}
@@ -66,10 +66,10 @@ func TestAClusterWithoutMetricsServer(t *testing.T) {
 		})
 	})
 	await(t, "the API server to know of it", func() (bool, string) {
-		pods, err := c.Pods(t.Context(), payer, app)
+		running, err := c.Pods.List(t.Context(), payer, app)
 		if err == nil {
-			_, err = c.Usage(t.Context(), payer, app, pods)
+			_, err = c.Pods.Usage(t.Context(), payer, app, running)
 		}
-		return errors.Is(err, cluster.ErrNoMetrics), fmt.Sprintf("%d Pods, %v", len(pods), err)
+		return errors.Is(err, pods.ErrNoMetrics), fmt.Sprintf("%d Pods, %v", len(running), err)
 	})
 }

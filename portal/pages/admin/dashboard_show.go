@@ -8,7 +8,7 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
@@ -32,7 +32,7 @@ func (p *Pages) dashboard(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if view.MayEndSessions, err = p.MayEndSessions(r.Context(), o.id); err != nil {
+	if view.MayEndSessions, err = p.Cluster.Sessions.MayEnd(r.Context(), o.id); err != nil {
 		return err
 	}
 	if r.Header.Get("HX-Request") == "true" {
@@ -69,12 +69,12 @@ func (p *Pages) dashboardLive(w http.ResponseWriter, r *http.Request) error {
 }
 
 // concerns returns a function that reports whether a change affects the tab.
-func (p *Pages) concerns(o tabRequest) func(cluster.Change) bool {
+func (p *Pages) concerns(o tabRequest) func(feed.Change) bool {
 	if o.tab == views.AdminOverview || o.tab == views.AdminTeams {
-		return func(c cluster.Change) bool { return !c.Events && !c.Pods }
+		return func(c feed.Change) bool { return !c.Events && !c.Pods }
 	}
 	if o.tab == views.AdminActivity {
-		return func(c cluster.Change) bool { return c.Activity }
+		return func(c feed.Change) bool { return c.Activity }
 	}
 	shown := map[string]bool{}
 	kinds := []string{page.PoolKind, page.ClaimKind, page.GrantKind}
@@ -82,11 +82,11 @@ func (p *Pages) concerns(o tabRequest) func(cluster.Change) bool {
 		kinds = []string{page.ProviderKind, v1alpha1.KindAccessBinding}
 	}
 	for _, name := range kinds {
-		k, _ := p.cluster.Kinds().ByName(name)
+		k, _ := p.Cluster.Kinds.ByName(name)
 		shown[k.Plural] = true
 	}
-	shown[cluster.Quotas] = true
-	return func(c cluster.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] }
+	shown[feed.Quotas] = true
+	return func(c feed.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] }
 }
 
 // viewOf returns the tab's content. A caller who is no admin gets a *ForbiddenError.
@@ -95,7 +95,7 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 	if err := p.RequireAdmin(ctx, o.id); err != nil {
 		return view, err
 	}
-	features, err := p.cluster.Features(ctx, o.id)
+	features, err := p.Cluster.Operator.Features(ctx, o.id)
 	if err != nil {
 		return view, err
 	}
@@ -124,7 +124,7 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 	case views.AdminActivity:
 		return view, p.addActivity(ctx, o, &view)
 	case views.AdminCalls:
-		work, err := p.cluster.Controllers(ctx, o.id)
+		work, err := p.Cluster.Operator.Controllers(ctx, o.id)
 		if err != nil {
 			return view, err
 		}

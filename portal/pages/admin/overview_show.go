@@ -9,7 +9,6 @@ import (
 
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -52,11 +51,11 @@ func overviewParts(ctx context.Context, a views.Admin) ([]sse.Part, error) {
 }
 
 func (p *Pages) addHealth(ctx context.Context, o tabRequest, view *views.Overview) error {
-	all, err := p.cluster.Overview(ctx, o.id)
+	all, err := p.Cluster.Objects.Overview(ctx, o.id)
 	if err != nil {
 		return err
 	}
-	kinds := p.cluster.Kinds().Requestable()
+	kinds := p.Cluster.Kinds.Requestable()
 	requestable := func(at overview.Place) bool { _, ok := kinds.ByPlural(at.Kind); return ok }
 	view.Counts = page.CountsIn(all.Sum(requestable))
 	for _, k := range kinds {
@@ -83,7 +82,7 @@ func (p *Pages) addHiddenCells(ctx context.Context, o tabRequest, view *views.Ov
 	for _, t := range view.Teams {
 		names = append(names, t.Team)
 	}
-	unlisted, err := p.cluster.Unlisted(ctx, o.id, names)
+	unlisted, err := p.Cluster.Rights.Unlisted(ctx, o.id, names)
 	for _, t := range view.Teams {
 		for i := range t.Cells {
 			_, t.Cells[i].Hidden = unlisted[t.Team].ByPlural(t.Cells[i].Kind)
@@ -175,7 +174,7 @@ func cellOf(k catalog.Kind, n overview.Counts) views.HealthCell {
 
 // troubleOf returns a row of a list; several lists can contain the same object.
 func (p *Pages) troubleOf(list string, t overview.Trouble) views.Trouble {
-	k, _ := p.cluster.Kinds().ByPlural(t.Kind)
+	k, _ := p.Cluster.Kinds.ByPlural(t.Kind)
 	s := p.SpaceNamed(cmp.Or(t.Namespace, page.PlatformTeam))
 	brief, _ := humanize.FirstSentence(t.Why)
 	return views.Trouble{
@@ -187,11 +186,11 @@ func (p *Pages) troubleOf(list string, t overview.Trouble) views.Trouble {
 
 // finalizers returns the finalizers of an object being deleted; none if it is gone, or the caller cannot get it.
 func (p *Pages) finalizers(ctx context.Context, o tabRequest, t overview.Trouble) ([]string, error) {
-	k, ok := p.cluster.Kinds().ByPlural(t.Kind)
+	k, ok := p.Cluster.Kinds.ByPlural(t.Kind)
 	if !ok {
 		return nil, nil
 	}
-	obj, err := p.cluster.Get(ctx, o.id, cluster.Ref{Kind: k, Namespace: t.Namespace, Name: t.Name})
+	obj, err := p.Cluster.Objects.Get(ctx, o.id, catalog.Ref{Kind: k, Namespace: t.Namespace, Name: t.Name})
 	if page.Unseen(err) || isGone(err) {
 		return nil, nil
 	}
@@ -203,8 +202,8 @@ func (p *Pages) finalizers(ctx context.Context, o tabRequest, t overview.Trouble
 
 // addTimes adds aggregates over the whole cluster, which need no right.
 func (p *Pages) addTimes(view *views.Overview) {
-	for _, k := range p.cluster.Kinds().Requestable() {
-		t := p.cluster.TimesToReady(k)
+	for _, k := range p.Cluster.Kinds.Requestable() {
+		t := p.Cluster.Objects.TimesToReady(k)
 		row := views.KindTimes{
 			Kind: k.Title, Icon: k.Icon, Slowest: views.ListPath(views.Query{Kind: k.Plural, Sort: views.SortTook}),
 			N: t.N, Known: t.Known(), P50: t.P50, P95: t.P95,

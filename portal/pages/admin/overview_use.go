@@ -39,7 +39,7 @@ func (p *Pages) addProviders(ctx context.Context, o tabRequest, view *views.Over
 			Account:  cmp.Or(catalog.TextAt(obj, "status", "accountID"), catalog.TextAt(obj, "spec", "accountID")),
 			Identity: catalog.TextAt(obj, "status", "callerIdentity"),
 		}
-		checks, err := p.cluster.Checks(ctx, o.id, obj)
+		checks, err := p.Cluster.Operator.Checks(ctx, o.id, obj)
 		if err != nil && !page.Unseen(err) {
 			return err
 		}
@@ -61,11 +61,11 @@ type usage struct {
 // providerUse returns the usage by provider, of resources that the caller can list.
 func (p *Pages) providerUse(ctx context.Context, o tabRequest) (map[string]*usage, error) {
 	use := map[string]*usage{}
-	for _, k := range p.cluster.Kinds() {
+	for _, k := range p.Cluster.Kinds {
 		if !k.Namespaced || !k.Has("providerRef") {
 			continue
 		}
-		rows, err := p.cluster.Rows(ctx, o.id, k, "")
+		rows, err := p.Cluster.Objects.Rows(ctx, o.id, k, "")
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (p *Pages) addQuotas(ctx context.Context, o tabRequest, view *views.Overvie
 
 // fullestQuotas returns the quotas of all teams, fullest first.
 func (p *Pages) fullestQuotas(ctx context.Context, o tabRequest) ([]views.QuotaUse, error) {
-	all, err := p.cluster.Quotas(ctx, o.id, "")
+	all, err := p.Cluster.Teams.Quotas(ctx, o.id, "")
 	uses := p.QuotaUses(all)
 	slices.SortStableFunc(uses, func(a, b views.QuotaUse) int { return cmp.Compare(b.Percent, a.Percent) })
 	return uses, err

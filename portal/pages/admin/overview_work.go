@@ -18,7 +18,7 @@ import (
 
 // addWork adds the state of the operator's controllers, and how many of their resources need attention.
 func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview, view *views.Overview) error {
-	work, err := p.cluster.Controllers(ctx, o.id)
+	work, err := p.Cluster.Operator.Controllers(ctx, o.id)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview
 // ofController returns links to all of a controller's resources, and to those that need attention with their number;
 // empty if there is no list, or the caller cannot list them everywhere.
 func (p *Pages) ofController(controller string, all overview.Overview) (every, failing views.Choice) {
-	i := slices.IndexFunc(p.cluster.Kinds(), func(k catalog.Kind) bool { return strings.EqualFold(k.Name, controller) })
-	if i < 0 || slices.Contains(all.Narrow, p.cluster.Kinds()[i].Plural) {
+	i := slices.IndexFunc(p.Cluster.Kinds, func(k catalog.Kind) bool { return strings.EqualFold(k.Name, controller) })
+	if i < 0 || slices.Contains(all.Narrow, p.Cluster.Kinds[i].Plural) {
 		return views.Choice{Label: controller}, views.Choice{}
 	}
-	k := p.cluster.Kinds()[i]
+	k := p.Cluster.Kinds[i]
 	way := func(is phase.Phase) string {
 		q := views.Query{Kind: k.Plural, Phase: is.Slug()}
 		switch {
@@ -70,7 +70,7 @@ func (p *Pages) ofController(controller string, all overview.Overview) (every, f
 
 // addServices adds the AWS calls: recent ones, as recorded by this portal, and those since the leader started.
 func (p *Pages) addServices(ctx context.Context, o tabRequest, work operator.Work, view *views.Work) error {
-	spans, err := p.cluster.CallHistory(ctx, o.id)
+	spans, err := p.Cluster.Operator.CallHistory(ctx, o.id)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -21,15 +21,15 @@ func (p *Pages) addOwners(ctx context.Context, o tabRequest, view *views.Admin) 
 	if err != nil {
 		return err
 	}
-	k, _ := p.cluster.Kinds().ByName(page.TeamKind)
-	if view.MayCreate, err = p.cluster.Can(ctx, o.id, "create", k, ""); err != nil {
+	k, _ := p.Cluster.Kinds.ByName(page.TeamKind)
+	if view.MayCreate, err = p.Cluster.Rights.Can(ctx, o.id, "create", k, ""); err != nil {
 		return err
 	}
-	counts, err := p.cluster.Overview(ctx, o.id)
+	counts, err := p.Cluster.Objects.Overview(ctx, o.id)
 	if err != nil {
 		return err
 	}
-	quotas, err := p.cluster.Quotas(ctx, o.id, "")
+	quotas, err := p.Cluster.Teams.Quotas(ctx, o.id, "")
 	if err != nil && !page.Unseen(err) {
 		return err
 	}
@@ -65,22 +65,22 @@ func ownerWords(row views.OwnerRow, obj *unstructured.Unstructured) string {
 }
 
 func (p *Pages) ownerRow(obj *unstructured.Unstructured, counts overview.Overview,
-	quotas []cluster.Quota,
+	quotas []teams.Quota,
 ) views.OwnerRow {
 	row := views.OwnerRow{Resource: p.ResourceNamed(page.TeamKind, obj), Owner: page.OwnerOf(obj), Name: obj.GetName()}
-	has := cluster.NamespacesOf(obj)
+	has := teams.NamespacesOf(obj)
 	for _, name := range has {
 		row.Namespaces = append(row.Namespaces, views.Choice{Value: views.TeamPath(name), Label: name})
 	}
 	if n, ok, _ := unstructured.NestedInt64(obj.Object, "status", "members"); ok {
 		row.Members = int(n)
 	}
-	kinds := p.cluster.Kinds().Requestable()
+	kinds := p.Cluster.Kinds.Requestable()
 	row.Counts = page.CountsOver(counts.Sum(func(at overview.Place) bool {
 		_, requestable := kinds.ByPlural(at.Kind)
 		return requestable && slices.Contains(has, at.Namespace)
 	}))
-	own := slices.DeleteFunc(slices.Clone(quotas), func(q cluster.Quota) bool {
+	own := slices.DeleteFunc(slices.Clone(quotas), func(q teams.Quota) bool {
 		return !slices.Contains(has, q.Namespace)
 	})
 	if uses := p.QuotaUses(own); len(uses) > 0 {

@@ -5,7 +5,8 @@ import (
 	"net/http"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/sessions"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -21,9 +22,9 @@ func (p *Pages) sessionsAsk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	may, err := p.MayEndSessions(r.Context(), id)
+	may, err := p.Cluster.Sessions.MayEnd(r.Context(), id)
 	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: "delete", Resource: cluster.SessionsResource}
+		err = &failure.ForbiddenError{Verb: "delete", Resource: sessions.Resource}
 	}
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (p *Pages) sessions(w http.ResponseWriter, r *http.Request, user string, dr
 	if err != nil {
 		return err
 	}
-	ended, err := p.cluster.EndSessions(r.Context(), id, user, dryRun)
+	ended, err := p.Cluster.Sessions.End(r.Context(), id, user, dryRun)
 	if wrong, ok := errors.AsType[*auth.NoUserError](err); ok {
 		return p.showSessions(w, r, views.Sessions{Entered: user, Error: humanize.Sentence(wrong.Error())},
 			http.StatusUnprocessableEntity)

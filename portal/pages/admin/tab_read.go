@@ -42,15 +42,15 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (
 	all []*unstructured.Unstructured, hidden bool, err error,
 ) {
-	k, ok := p.cluster.Kinds().ByName(name)
+	k, ok := p.Cluster.Kinds.ByName(name)
 	if !ok {
 		return nil, false, nil
 	}
-	may, err := p.cluster.Can(ctx, id, "list", k, "")
+	may, err := p.Cluster.Rights.Can(ctx, id, "list", k, "")
 	if err != nil {
 		return nil, false, err
 	}
-	all, err = p.cluster.List(ctx, id, k, "")
+	all, err = p.Cluster.Objects.List(ctx, id, k, "")
 	if page.Unseen(err) {
 		err = nil
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/objects"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -17,8 +18,8 @@ import (
 const RecentActivity = 10
 
 // Activity returns the recent activity that the caller can see; see cluster.Cluster.
-func (b *Base) Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error) {
-	return b.cluster.Activity(ctx, id, namespace)
+func (b *Base) Activity(ctx context.Context, id auth.Identity, namespace string) (objects.Activity, error) {
+	return b.Cluster.Objects.Activity(ctx, id, namespace)
 }
 
 // ActivityOf returns the view of the first activities, newest first.
@@ -40,12 +41,12 @@ func (b *Base) ActivityRows(all, some []*corev1.Event) []views.ActivityRow {
 	var rows []views.ActivityRow
 	for _, e := range some {
 		of := e.InvolvedObject
-		k, known := b.cluster.Kinds().ByName(of.Kind)
+		k, known := b.Cluster.Kinds.ByName(of.Kind)
 		row := views.ActivityRow{
 			Text: e.Message, Icon: ActivityIcon(e.Reason), Kind: cmp.Or(k.Title, of.Kind), Resource: views.Choice{
 				Label: of.Name,
 			},
-			Count: cluster.EventCount(e), At: b.Moment(cluster.EventTime(e).Time),
+			Count: feed.EventCount(e), At: b.Moment(feed.EventTime(e).Time),
 		}
 		if known && !gone[of.UID] {
 			row.Resource.Value = views.ResourcePath(cmp.Or(of.Namespace, PlatformTeam), k.Plural, of.Name)

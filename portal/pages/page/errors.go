@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
 // Errors of requests, each with its own error page.
@@ -36,7 +36,7 @@ func AdmissionWords(err error) string {
 
 // Unseen reports whether err is a missing right: the rest of the page is shown without that part.
 func Unseen(err error) bool {
-	return cluster.IsForbidden(err)
+	return failure.IsForbidden(err)
 }
 
 // Hiding returns err, unless it is a missing right: then it sets hidden and returns nil.

@@ -15,7 +15,8 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/sessions"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/podlogs"
@@ -48,7 +49,7 @@ func faultOf(err error) fault {
 
 // faultOfCaller returns the fault for errors about the caller, else the zero fault.
 func faultOfCaller(err error) fault {
-	var forbidden *cluster.ForbiddenError
+	var forbidden *failure.ForbiddenError
 	switch {
 	case errors.As(err, &forbidden):
 		return fault{
@@ -133,7 +134,7 @@ func faultOfTooMany(err error) fault {
 
 // faultOfKubernetes returns the fault for the API server's errors.
 func faultOfKubernetes(err error) fault {
-	var away *cluster.UnavailableError
+	var away *failure.UnavailableError
 	var broken *podlogs.BrokenError
 	switch {
 	case apierrors.IsNotFound(err):
@@ -168,7 +169,7 @@ func faultOfKubernetes(err error) fault {
 
 // Fail shows an error page for err. The frame keeps as much of the navigation as can be read.
 func (b *Base) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	if cluster.NoteDenied(r.Context(), err); errors.Is(err, ErrNoTeam) {
+	if failure.NoteDenied(r.Context(), err); errors.Is(err, ErrNoTeam) {
 		auth.NoteDenied(r.Context(), auth.Denial{Verb: "list", Resource: "namespaces", Reason: "noTeam"})
 	}
 	if r.Context().Err() != nil {
@@ -222,7 +223,7 @@ func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice
 }
 
 // askFor returns whom to ask for the missing right. No team role grants rights to Secrets.
-func askFor(e *cluster.ForbiddenError) string {
+func askFor(e *failure.ForbiddenError) string {
 	switch {
 	case e.Resource == "secrets" && e.Verb == "get":
 		return "You see this whether or not it exists. Portico's roles for teams do not include this right: ask a " +
@@ -240,7 +241,7 @@ func askFor(e *cluster.ForbiddenError) string {
 }
 
 // rightOf returns the missing right in RBAC terms.
-func rightOf(e *cluster.ForbiddenError) string {
+func rightOf(e *failure.ForbiddenError) string {
 	what := e.Verb + " " + e.Resource
 	if ofOne(e) && e.Name != "" {
 		what += " " + e.Name
@@ -253,7 +254,7 @@ func rightOf(e *cluster.ForbiddenError) string {
 
 // missing returns the missing right, and a command that checks it. A line to copy must not contain text from a made-up
 // link: there is no command if the namespace's name is invalid.
-func missing(e *cluster.ForbiddenError) []views.Choice {
+func missing(e *failure.ForbiddenError) []views.Choice {
 	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
 	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {
 		facts = append(facts, views.Choice{Label: "Check it yourself", Value: canI(e)})
@@ -262,18 +263,18 @@ func missing(e *cluster.ForbiddenError) []views.Choice {
 }
 
 // ofOne reports whether the error is about a right to one object, and not to all objects of a kind.
-func ofOne(e *cluster.ForbiddenError) bool {
+func ofOne(e *failure.ForbiddenError) bool {
 	return e.Resource == "secrets" || e.Resource == operatorapi.ValuesResource
 }
 
 // canI returns the command. "kubectl auth can-i" does not find resources that exist in RBAC only; its --list does.
-func canI(e *cluster.ForbiddenError) string {
+func canI(e *failure.ForbiddenError) string {
 	where := " --all-namespaces"
 	if e.Namespace != "" {
 		where = " -n " + e.Namespace
 	}
 	if e.Resource == operatorapi.ValuesResource || e.Resource == operatorapi.DatabaseResource ||
-		e.Resource == cluster.SessionsResource {
+		e.Resource == sessions.Resource {
 		return "kubectl auth can-i --list" + strings.TrimSuffix(where, " --all-namespaces") + " | grep " + e.Resource
 	}
 	what := e.Resource

@@ -10,7 +10,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
@@ -27,7 +28,7 @@ type Live struct {
 // Live streams a page to a user while it is open, the user has access to it, and the session is valid.
 func (b *Base) Live(w http.ResponseWriter, r *http.Request, id auth.Identity, l Live) error {
 	return b.streams.Serve(w, r, id.Username,
-		sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: cluster.NotingDenied(l.Allowed), Render: l.Render})
+		sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: failure.NotingDenied(l.Allowed), Render: l.Render})
 }
 
 // AppliedIn returns the generation of the user's change that led to this page, or 0; see [views.AppliedPath]. The cache
@@ -60,8 +61,8 @@ func Parts(ctx context.Context, named ...Part) ([]sse.Part, error) {
 }
 
 // Follow returns a channel that receives after each relevant change, until ctx ends.
-func (b *Base) Follow(ctx context.Context, relevant func(cluster.Change) bool) <-chan struct{} {
-	return cluster.Concerning(ctx, b.cluster.Follow(ctx), relevant)
+func (b *Base) Follow(ctx context.Context, relevant func(feed.Change) bool) <-chan struct{} {
+	return b.Cluster.Changes.Subscribe(ctx).Concerning(ctx, relevant)
 }
 
 const (

@@ -11,38 +11,18 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Cluster is the part of cluster.Cluster that every page needs; see there for the contracts.
-type Cluster interface {
-	Rights
-	Kinds() catalog.Catalog
-	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
-	Teams(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error)
-	Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error)
-	Follow(ctx context.Context) cluster.Feed
-}
-
-// Rights is what the caller can do.
-type Rights interface {
-	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
-	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
-	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
-	MayEndSessions(ctx context.Context, id auth.Identity) (bool, error)
-}
-
 // Base is shared by all pages.
 type Base struct {
-	cluster Cluster
+	Cluster *cluster.Cluster
 	streams sse.Streams
 	people  people
 	Log     *slog.Logger
@@ -53,8 +33,8 @@ type Base struct {
 }
 
 // New returns a base over c.
-func New(c Cluster, log *slog.Logger) *Base {
-	return &Base{cluster: c, Log: log, Now: clock.RealClock{}.Now, Alive: auth.Alive, Outage: func() time.Time {
+func New(c *cluster.Cluster, log *slog.Logger) *Base {
+	return &Base{Cluster: c, Log: log, Now: clock.RealClock{}.Now, Alive: auth.Alive, Outage: func() time.Time {
 		return time.Time{}
 	}}
 }

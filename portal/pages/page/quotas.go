@@ -2,12 +2,12 @@ package page
 
 import (
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/web/views"
 )
 
 // QuotaUses returns quotas as bars, in the order given.
-func (b *Base) QuotaUses(all []cluster.Quota) []views.QuotaUse {
+func (b *Base) QuotaUses(all []teams.Quota) []views.QuotaUse {
 	var out []views.QuotaUse
 	for _, q := range all {
 		u := views.QuotaUse{
@@ -28,7 +28,7 @@ func (b *Base) QuotaUses(all []cluster.Quota) []views.QuotaUse {
 }
 
 // shareOf returns the used share of a quota in percent, at most 100; 100 for a quota of zero.
-func shareOf(q cluster.Quota) int {
+func shareOf(q teams.Quota) int {
 	hard := q.Hard.AsApproximateFloat64()
 	if hard <= 0 {
 		return 100
@@ -40,8 +40,8 @@ func shareOf(q cluster.Quota) int {
 func CountQuota(plural string) string { return "count/" + plural + "." + v1alpha1.GroupVersion.Group }
 
 // quotaOf returns what a quota limits, with a link to the list if it counts one of our kinds.
-func (b *Base) quotaOf(q cluster.Quota) views.Choice {
-	for _, k := range b.cluster.Kinds() {
+func (b *Base) quotaOf(q teams.Quota) views.Choice {
+	for _, k := range b.Cluster.Kinds {
 		if CountQuota(k.Plural) != q.Of {
 			continue
 		}

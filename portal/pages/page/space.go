@@ -10,7 +10,8 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -54,16 +55,16 @@ func (b *Base) SpaceNamed(team string) Space {
 	case AllTeams:
 		return Space{
 			people: &b.people, Team: views.Team{ID: AllTeams, Name: "all teams"},
-			Listed: b.cluster.Kinds().Requestable(),
+			Listed: b.Cluster.Kinds.Requestable(),
 		}
 	case PlatformTeam:
-		all := b.cluster.Kinds().Namespaced(false)
+		all := b.Cluster.Kinds.Namespaced(false)
 		return Space{
 			people: &b.people, Team: views.Team{ID: PlatformTeam, Name: "the platform"}, Kinds: all.Offered(),
 			Listed: all.Offered(), Shown: all,
 		}
 	}
-	all := b.cluster.Kinds().Namespaced(true)
+	all := b.Cluster.Kinds.Namespaced(true)
 	return Space{
 		people: &b.people, Team: views.Team{ID: team, Name: team, About: true}, Namespace: team,
 		Kinds: all.Offered(), Listed: all.Offered(), Shown: all,
@@ -80,14 +81,14 @@ func KindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
 }
 
 // RefOf returns the object in the path.
-func (s Space) RefOf(r *http.Request) (cluster.Ref, error) {
+func (s Space) RefOf(r *http.Request) (catalog.Ref, error) {
 	k, err := KindOf(r, s.Shown)
-	return cluster.Ref{Kind: k, Namespace: s.Namespace, Name: chi.URLParam(r, "name")}, err
+	return catalog.Ref{Kind: k, Namespace: s.Namespace, Name: chi.URLParam(r, "name")}, err
 }
 
 // Teams returns the spaces that the caller can see.
 func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error) {
-	names, err := b.cluster.Namespaces(ctx, id)
+	names, err := b.Cluster.Rights.Namespaces(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error
 		teams = append(teams, views.Team{ID: AllTeams, Name: "All teams"})
 	}
 	for _, k := range b.SpaceNamed(PlatformTeam).Kinds {
-		ok, err := b.cluster.Can(ctx, id, "list", k, "")
+		ok, err := b.Cluster.Rights.Can(ctx, id, "list", k, "")
 		if err != nil {
 			return nil, err
 		}
@@ -116,10 +117,10 @@ func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error
 
 // owners returns the Teams that the caller can see, by their namespaces.
 func (b *Base) owners(ctx context.Context, id auth.Identity) (map[string]views.Owner, error) {
-	all, err := b.cluster.Teams(ctx, id)
+	all, err := b.Cluster.Teams.Visible(ctx, id)
 	owners := map[string]views.Owner{}
 	for _, t := range all {
-		for _, namespace := range cluster.NamespacesOf(t) {
+		for _, namespace := range teams.NamespacesOf(t) {
 			owners[namespace] = OwnerOf(t)
 		}
 	}
@@ -138,7 +139,7 @@ func OwnerOf(t *unstructured.Unstructured) views.Owner {
 // MayNotList returns the error for a caller who can list nothing there: it names the right to one of the kinds, any of
 // which would be enough.
 func MayNotList(s Space) error {
-	return &cluster.ForbiddenError{Verb: "list", Resource: s.Listed[0].Plural, Namespace: s.Namespace}
+	return &failure.ForbiddenError{Verb: "list", Resource: s.Listed[0].Plural, Namespace: s.Namespace}
 }
 
 // Editable returns the kinds whose objects people edit.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -26,7 +26,7 @@ func (p *Pages) showConflict(w http.ResponseWriter, r *http.Request, f formReque
 		}}
 		return p.showForm(w, r, f, d, http.StatusConflict)
 	}
-	view := views.Conflict{ETag: cluster.ETag(now)}
+	view := views.Conflict{ETag: write.ETag(now)}
 	if _, err := form.NewConflict(f.kind, *f.edit, now, d.Object).View(&view, nil); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formReque
 	shown.Frame.Title = page.Title(f.space, "Somebody else changed "+f.edit.Name, f.kind.Title)
 	shown.ETag, shown.Began, shown.Made, shown.YAML = f.edit.ETag, view.Form.Began, strings.Join(f.edit.Made, " "),
 		view.Form.YAML
-	view.Form, view.Name, view.Anew = shown, f.edit.Name, !cluster.SameObject(view.ETag, f.edit.ETag)
+	view.Form, view.Name, view.Anew = shown, f.edit.Name, !write.SameObject(view.ETag, f.edit.ETag)
 	return p.Show(w, r, status, views.ConflictPage(view))
 }
 
@@ -60,7 +60,7 @@ func (p *Pages) showGone(w http.ResponseWriter, r *http.Request, f formRequest, 
 	}
 	view.Form.Frame.Title, view.Form.YAML = page.Title(f.space, view.Name+" was deleted", f.kind.Title), string(text)
 	if _, ok := f.space.Kinds.ByPlural(f.kind.Plural); ok {
-		may, err := p.cluster.Can(r.Context(), f.id, "create", f.kind, f.space.Namespace)
+		may, err := p.Cluster.Rights.Can(r.Context(), f.id, "create", f.kind, f.space.Namespace)
 		if err != nil {
 			return err
 		}

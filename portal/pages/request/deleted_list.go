@@ -22,7 +22,7 @@ func (p *Pages) deletedList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := p.cluster.Deleted(r.Context(), id, s.Namespace)
+	all, err := p.Cluster.Operator.Deleted(r.Context(), id, s.Namespace)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (p *Pages) deletedOne(ctx context.Context, id auth.Identity, s page.Space, 
 	if d.Taken != nil {
 		one.Taken = p.Moment(*d.Taken)
 	}
-	may, err := p.cluster.Can(ctx, id, "create", kind, s.Namespace)
+	may, err := p.Cluster.Rights.Can(ctx, id, "create", kind, s.Namespace)
 	if may && (d.Snapshot || !d.NameInUse) {
 		one.Restore = views.RestorePath(s.Team.ID, kind.Plural, d.ARN)
 	}
@@ -75,7 +75,7 @@ func (p *Pages) deletedOne(ctx context.Context, id auth.Identity, s page.Space, 
 // restored returns the draft that adopts the resource with this ARN; false if it no longer exists in AWS, or that is
 // unknown.
 func (p *Pages) restored(ctx context.Context, f formRequest, arn string, offers form.Offers) (form.Draft, bool, error) {
-	all, err := p.cluster.Deleted(ctx, f.id, f.space.Namespace)
+	all, err := p.Cluster.Operator.Deleted(ctx, f.id, f.space.Namespace)
 	if err != nil {
 		return form.Draft{}, false, err
 	}

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // examine makes dry runs of the draft and returns all its errors. Without errors there is a result; a returned error is
 // about none of the draft's fields.
-func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (cluster.Result, catalog.FieldErrors, error) {
-	var result cluster.Result
+func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (write.Result, catalog.FieldErrors, error) {
+	var result write.Result
 	wrong, err := d.Examine(func(obj *unstructured.Unstructured) error {
 		var err error
 		result, err = p.send(ctx, f, obj, true)
@@ -26,7 +26,7 @@ func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (clust
 		return result, nil, err
 	}
 	wrong, err = p.addKnown(ctx, f, d, wrong)
-	return cluster.Result{}, wrong, err
+	return write.Result{}, wrong, err
 }
 
 // addKnown adds errors that no validation finds: a taken name, and a hostname that can never be available.
@@ -34,7 +34,7 @@ func (p *Pages) addKnown(ctx context.Context, f formRequest, d form.Draft, wrong
 	catalog.FieldErrors, error,
 ) {
 	if f.edit == nil && d.Object.GetName() != "" && !about(wrong, form.NameField) {
-		_, err := p.cluster.Get(ctx, f.id, f.ref(d.Object.GetName()))
+		_, err := p.Cluster.Objects.Get(ctx, f.id, f.ref(d.Object.GetName()))
 		switch {
 		case err == nil:
 			wrong = append(wrong, d.Taken())
@@ -55,10 +55,11 @@ func about(errs catalog.FieldErrors, field string) bool {
 
 // send writes the object, or with dryRun makes a dry run.
 func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (
-	cluster.Result, error,
+	write.Result, error,
 ) {
 	if f.edit != nil {
-		return p.cluster.Edit(ctx, f.id, f.kind, cluster.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj, dryRun)
+		return p.Cluster.Write.Edit(ctx, f.id, f.kind, write.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj,
+			dryRun)
 	}
-	return p.cluster.Create(ctx, f.id, f.kind, obj, dryRun)
+	return p.Cluster.Write.Create(ctx, f.id, f.kind, obj, dryRun)
 }

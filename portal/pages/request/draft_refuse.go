@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -26,7 +26,7 @@ func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
 
 // refused shows the form with the API server's errors; errors that are not about the request get an error page.
 func (p *Pages) refused(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, err error) error {
-	var changed *cluster.ChangedError
+	var changed *failure.ChangedError
 	switch {
 	case errors.As(err, &changed) && f.edit != nil:
 		return p.showConflict(w, r, f, d, changed.Now)
@@ -35,7 +35,7 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, f formRequest, d
 	}
 	d.Errors = worthSaying(d.Locate(err))
 	status := http.StatusUnprocessableEntity
-	var forbidden *cluster.ForbiddenError
+	var forbidden *failure.ForbiddenError
 	switch {
 	case len(d.Errors) > 0 || errors.As(err, &forbidden):
 	case apierrors.IsAlreadyExists(err):

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -18,11 +18,11 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := chi.URLParam(r, "name")
-	obj, err := p.cluster.Get(r.Context(), f.id, f.ref(name))
+	obj, err := p.Cluster.Objects.Get(r.Context(), f.id, f.ref(name))
 	if err != nil {
 		return err
 	}
-	f.edit = &form.Edit{Name: name, ETag: cluster.ETag(obj), Object: obj, Made: f.kind.Made(obj)}
+	f.edit = &form.Edit{Name: name, ETag: write.ETag(obj), Object: obj, Made: f.kind.Made(obj)}
 	// else the form says why not
 	if to := r.URL.Query().Get(views.BackTo); to != "" && f.kind.Fixed == "" && form.Sized(obj) == nil {
 		return p.back(w, r, f, to)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/commands"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -31,8 +30,8 @@ func (f formRequest) facts() form.Facts {
 }
 
 // ref returns the object of the kind that has a name.
-func (f formRequest) ref(name string) cluster.Ref {
-	return cluster.Ref{Kind: f.kind, Namespace: f.space.Namespace, Name: name}
+func (f formRequest) ref(name string) catalog.Ref {
+	return catalog.Ref{Kind: f.kind, Namespace: f.space.Namespace, Name: name}
 }
 
 // formRequest returns the caller and the kind of the request. It needs the right to verb.
@@ -41,11 +40,11 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names, kinds: p.cluster.Kinds()}
+	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names, kinds: p.Cluster.Kinds}
 	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
 		return formRequest{}, err
 	}
-	return f, p.Require(r.Context(), id, verb, f.ref(chi.URLParam(r, "name")))
+	return f, p.Cluster.Rights.Require(r.Context(), id, verb, f.ref(chi.URLParam(r, "name")))
 }
 
 func requestable(s page.Space) catalog.Catalog { return s.Kinds }

@@ -101,7 +101,7 @@ func (p *Pages) deletingWarning(ctx context.Context, f formRequest) (string, err
 	if f.edit == nil {
 		return "", nil
 	}
-	obj, err := p.cluster.Get(ctx, f.id, f.ref(f.edit.Name))
+	obj, err := p.Cluster.Objects.Get(ctx, f.id, f.ref(f.edit.Name))
 	if apierrors.IsNotFound(err) || page.Unseen(err) {
 		return "", nil
 	}

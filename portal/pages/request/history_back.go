@@ -15,7 +15,7 @@ import (
 // version, and nothing changes before it is applied. For a generation that is no longer recorded it redirects to the
 // history.
 func (p *Pages) back(w http.ResponseWriter, r *http.Request, f formRequest, generation string) error {
-	all, err := p.cluster.History(r.Context(), f.id, f.ref(f.edit.Name), f.edit.Object)
+	all, err := p.Cluster.Operator.History(r.Context(), f.id, f.ref(f.edit.Name), f.edit.Object)
 	if err != nil {
 		return err
 	}

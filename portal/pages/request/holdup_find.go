@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/holdup"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -16,7 +16,7 @@ import (
 // missing returns why a new object could not become Ready at present.
 func (p *Pages) missing(ctx context.Context, f formRequest, obj *unstructured.Unstructured) ([]string, error) {
 	finder := holdup.Finder{
-		Cluster: p.cluster, ID: f.id, Kind: f.kind, Namespace: f.space.Namespace,
+		Cluster: p.Cluster, ID: f.id, Kind: f.kind, Namespace: f.space.Namespace,
 		Team: f.space.Team.Name,
 	}
 	return finder.Find(ctx, obj)
@@ -39,17 +39,17 @@ func (p *Pages) withUsers(ctx context.Context, f formRequest, d form.Draft) (for
 
 // ownUsers reports whether an application can have its own user in a database; false if the caller cannot see it.
 func (p *Pages) ownUsers(ctx context.Context, f formRequest, database string) (bool, error) {
-	kind, ok := p.cluster.Kinds().ByName(v1alpha1.KindRDSInstance)
+	kind, ok := p.Cluster.Kinds.ByName(v1alpha1.KindRDSInstance)
 	if !ok {
 		return false, nil
 	}
-	obj, err := p.cluster.Get(ctx, f.id, cluster.Ref{Kind: kind, Namespace: f.space.Namespace, Name: database})
+	obj, err := p.Cluster.Objects.Get(ctx, f.id, catalog.Ref{Kind: kind, Namespace: f.space.Namespace, Name: database})
 	if apierrors.IsNotFound(err) || page.Unseen(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	can, _, err := p.cluster.OwnUsers(ctx, obj)
+	can, _, err := p.Cluster.Operator.OwnUsers(ctx, obj)
 	return can, err
 }

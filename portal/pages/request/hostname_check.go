@@ -11,7 +11,6 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -52,7 +51,7 @@ func (p *Pages) checkOf(ctx context.Context, id auth.Identity, s page.Space, q a
 	views.Check, error,
 ) {
 	check := views.Check{Field: form.HostnameField, Href: views.HostnameCheckPath(s.Team.ID), With: checkedWith}
-	answer, err := p.cluster.CheckHostname(ctx, id, s.Namespace, q)
+	answer, err := p.Cluster.Hostnames.Check(ctx, id, s.Namespace, q)
 	if err != nil || q.Hostname == "" {
 		return check, err
 	}
@@ -76,7 +75,7 @@ func (p *Pages) grantLink(ctx context.Context, id auth.Identity, s page.Space) (
 	if !ok {
 		return nil, nil
 	}
-	may, err := p.cluster.Can(ctx, id, "get", ref.Kind, s.Namespace)
+	may, err := p.Cluster.Rights.Can(ctx, id, "get", ref.Kind, s.Namespace)
 	if err != nil || !may {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Uns
 	if !page.IsHostname(f.kind) {
 		return wrongPolicy(obj), nil, nil
 	}
-	answer, err := p.cluster.CheckHostname(ctx, f.id, f.space.Namespace, queryOfObject(obj))
+	answer, err := p.Cluster.Hostnames.Check(ctx, f.id, f.space.Namespace, queryOfObject(obj))
 	switch {
 	case err != nil || answer.State == availability.Free:
 		return nil, nil, err
@@ -136,7 +135,7 @@ func queryOfObject(obj *unstructured.Unstructured) availability.Query {
 }
 
 // grantRef returns the one HostnameGrant of a namespace.
-func (p *Pages) grantRef(namespace string) (cluster.Ref, bool) {
-	k, ok := p.cluster.Kinds().ByName(page.GrantKind)
-	return cluster.Ref{Kind: k, Namespace: namespace, Name: v1alpha1.HostnameGrantName}, ok
+func (p *Pages) grantRef(namespace string) (catalog.Ref, bool) {
+	k, ok := p.Cluster.Kinds.ByName(page.GrantKind)
+	return catalog.Ref{Kind: k, Namespace: namespace, Name: v1alpha1.HostnameGrantName}, ok
 }

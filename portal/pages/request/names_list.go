@@ -14,7 +14,7 @@ func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	published, err := p.cluster.Bindings(r.Context(), id, s.Namespace)
+	published, err := p.Cluster.Teams.Bindings(r.Context(), id, s.Namespace)
 	if err != nil {
 		return err
 	}

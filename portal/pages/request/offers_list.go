@@ -47,7 +47,7 @@ func (p *Pages) offersList(w http.ResponseWriter, r *http.Request) error {
 	if q.Provider == "" {
 		return p.plain(w, r, http.StatusConflict, chooseAccount)
 	}
-	answer, err := p.cluster.Offers(r.Context(), id, k, q)
+	answer, err := p.Cluster.Operator.Offers(r.Context(), id, k, q)
 	if err != nil {
 		return err
 	}

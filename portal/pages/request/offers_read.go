@@ -29,10 +29,10 @@ func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) 
 	if err != nil || !page.IsHostname(f.kind) {
 		return offers, err
 	}
-	if offers.Grant, err = p.cluster.HostnameGrant(ctx, f.id, f.space.Namespace); err != nil {
+	if offers.Grant, err = p.Cluster.Hostnames.Grant(ctx, f.id, f.space.Namespace); err != nil {
 		return offers, err
 	}
-	offers.Zones, err = p.cluster.Zones(ctx, f.id, f.space.Namespace)
+	offers.Zones, err = p.Cluster.Hostnames.Zones(ctx, f.id, f.space.Namespace)
 	return offers, err
 }
 
@@ -41,7 +41,7 @@ func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offer
 	if !f.kind.Namespaced {
 		return offers, nil
 	}
-	open, err := p.cluster.Providers(ctx, f.id, f.kind, f.space.Namespace)
+	open, err := p.Cluster.Teams.Providers(ctx, f.id, f.kind, f.space.Namespace)
 	if err != nil {
 		return offers, err
 	}
@@ -51,10 +51,10 @@ func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offer
 			Regions: o.Regions(), Guardrails: o.Guardrails,
 		})
 	}
-	if offers.Guardrails, err = p.cluster.Guardrails(ctx, f.id, f.kind, f.space.Namespace); err != nil {
+	if offers.Guardrails, err = p.Cluster.Teams.Guardrails(ctx, f.id, f.kind, f.space.Namespace); err != nil {
 		return offers, err
 	}
-	offers.Defaults, err = p.cluster.Defaults(ctx, f.id, f.kind, f.space.Namespace)
+	offers.Defaults, err = p.Cluster.Teams.Defaults(ctx, f.id, f.kind, f.space.Namespace)
 	return offers, err
 }
 
@@ -81,14 +81,14 @@ func (p *Pages) choices(ctx context.Context, id auth.Identity, s page.Space, ref
 
 func (p *Pages) choosable(ctx context.Context, id auth.Identity, s page.Space, k catalog.Kind) (form.Choosable, error) {
 	c := form.Choosable{Title: k.Title}
-	may, err := p.cluster.Can(ctx, id, "create", k, s.Namespace)
+	may, err := p.Cluster.Rights.Can(ctx, id, "create", k, s.Namespace)
 	if err != nil {
 		return c, err
 	}
 	if may {
 		c.Request = views.RequestPath(s.Team.ID, k.Plural)
 	}
-	list, err := p.cluster.List(ctx, id, k, s.Namespace)
+	list, err := p.Cluster.Objects.List(ctx, id, k, s.Namespace)
 	if page.Unseen(err) {
 		c.Unseen = true
 		return c, nil

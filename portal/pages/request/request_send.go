@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/deletion"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -28,7 +28,7 @@ func (p *Pages) requestForm(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := form.Fresh(f.kind, r.URL.Query(), f.facts(), offers)
 	if like := r.URL.Query().Get("like"); like != "" {
-		obj, err := p.cluster.Get(r.Context(), f.id, f.ref(like))
+		obj, err := p.Cluster.Objects.Get(r.Context(), f.id, f.ref(like))
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func untaken(obj *unstructured.Unstructured) []string {
 }
 
 // showReview shows the object as the cluster would store it, and why it could not become Ready at present.
-func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result,
+func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result write.Result,
 	holdUps []string,
 ) error {
 	view, err := p.formPage(r, f)
@@ -192,7 +192,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d 
 }
 
 // after returns where a write redirects: to the page of the resource, or to the list if it will soon be deleted.
-func (f formRequest) after(result cluster.Result) string {
+func (f formRequest) after(result write.Result) string {
 	if f.kind.Name == page.TeamKind {
 		return views.OwnerPath(result.Object.GetName())
 	}

@@ -24,12 +24,12 @@ func (p *Pages) teamRequest(r *http.Request) (formRequest, error) {
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceNamed(page.PlatformTeam), people: p.Names, kinds: p.cluster.Kinds()}
+	f := formRequest{id: id, space: p.SpaceNamed(page.PlatformTeam), people: p.Names, kinds: p.Cluster.Kinds}
 	var ok bool
-	if f.kind, ok = p.cluster.Kinds().ByName(page.TeamKind); !ok {
+	if f.kind, ok = p.Cluster.Kinds.ByName(page.TeamKind); !ok {
 		return f, page.ErrNoPage
 	}
-	return f, p.Require(r.Context(), id, "create", f.ref(""))
+	return f, p.Cluster.Rights.Require(r.Context(), id, "create", f.ref(""))
 }
 
 // teamForm shows the form of a new Team.
@@ -69,11 +69,11 @@ func teamFormPage(frame views.Frame, f formRequest) views.Form {
 
 // regions returns the regions that each AWS account allows, for accounts that the caller can list.
 func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]string, error) {
-	k, ok := p.cluster.Kinds().ByName(page.ProviderKind)
+	k, ok := p.Cluster.Kinds.ByName(page.ProviderKind)
 	if !ok {
 		return nil, nil
 	}
-	list, err := p.cluster.List(ctx, id, k, "")
+	list, err := p.Cluster.Objects.List(ctx, id, k, "")
 	if page.Unseen(err) {
 		return nil, nil
 	}
@@ -122,7 +122,7 @@ func (p *Pages) judgedTeam(ctx context.Context, f formRequest, obj *unstructured
 func (p *Pages) takenNamespaces(ctx context.Context, f formRequest, t *v1alpha1.Team) ([]string, error) {
 	var warnings []string
 	for _, namespace := range t.NamespaceNames() {
-		free, err := p.cluster.FreeNamespace(ctx, f.id, t.Name, namespace)
+		free, err := p.Cluster.Teams.FreeNamespace(ctx, f.id, t.Name, namespace)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func (p *Pages) zonesFor(ctx context.Context, f formRequest, d form.Draft, field
 		Region:   catalog.TextAt(d.Object, "spec", "region"),
 	}
 	for range zonePatience {
-		answer, err := p.cluster.Offers(ctx, f.id, f.kind, q)
+		answer, err := p.Cluster.Operator.Offers(ctx, f.id, f.kind, q)
 		switch {
 		case err != nil:
 			return nil, "", err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -28,13 +28,13 @@ func (p *Pages) readApp(w http.ResponseWriter, r *http.Request) (objectRequest, 
 	if !isApp(l.ref.Kind) {
 		return l, nil, page.ErrNoPage
 	}
-	if err := p.Require(r.Context(), l.id, "patch", l.ref); err != nil {
+	if err := p.Cluster.Rights.Require(r.Context(), l.id, "patch", l.ref); err != nil {
 		return l, nil, err
 	}
 	if err := page.ReadForm(w, r); err != nil {
 		return l, nil, err
 	}
-	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Get(r.Context(), l.id, l.ref)
 	return l, obj, err
 }
 
@@ -90,7 +90,7 @@ func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unst
 	if err != nil {
 		return fmt.Sprintf("Write a whole number from %d to %d.", size.Min, size.Max), nil //nolint:nilerr // that is the answer
 	}
-	_, err = p.cluster.Scale(r.Context(), l.id, l.ref, n)
+	_, err = p.Cluster.Write.Scale(r.Context(), l.id, l.ref, n)
 	return refusal(l.ref.Kind, err, "spec.replicas")
 }
 
@@ -115,7 +115,7 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	case app.Status.Revisions[i].Image == app.Spec.Image:
 		wrong = "This version is already the one you requested. Nothing was changed."
 	default:
-		_, err = p.cluster.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
+		_, err = p.Cluster.Write.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
 		if wrong, err = refusal(l.ref.Kind, err, ""); err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func refusal(k catalog.Kind, err error, field string) (words string, other error
 	if err == nil {
 		return "", nil
 	}
-	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(
+	if _, ok := errors.AsType[*failure.ForbiddenError](err); ok || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(
 		err) {
 		return "", err
 	}

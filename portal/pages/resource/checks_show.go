@@ -21,7 +21,7 @@ func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructure
 	if l.tab != views.TabOverview && l.tab != views.TabActivity {
 		return nil
 	}
-	checks, err := p.cluster.Checks(ctx, l.id, obj)
+	checks, err := p.Cluster.Operator.Checks(ctx, l.id, obj)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructur
 		return nil
 	}
 	if c.Password {
-		may, err := p.cluster.Passwords(ctx, l.id, l.ref, obj, name)
+		may, err := p.Cluster.People.Passwords(ctx, l.id, l.ref, obj, name)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, mayEdit bool) (
 	views.History, error,
 ) {
-	all, err := p.cluster.History(ctx, l.id, l.ref, obj)
+	all, err := p.Cluster.Operator.History(ctx, l.id, l.ref, obj)
 	h := views.History{Kept: v1alpha1.HistoryLimit}
 	if err != nil || len(all) == 0 {
 		return h, err

@@ -54,11 +54,11 @@ func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructu
 
 // useHref returns the URL of the form for a web app with the hostname, for callers who can post it.
 func (p *Pages) useHref(ctx context.Context, l objectRequest, leaving bool) (string, error) {
-	app, ok := p.cluster.Kinds().ByName(catalog.AppKind)
+	app, ok := p.Cluster.Kinds.ByName(catalog.AppKind)
 	if !ok || leaving {
 		return "", nil
 	}
-	may, err := p.cluster.Can(ctx, l.id, "create", app, l.space.Namespace)
+	may, err := p.Cluster.Rights.Can(ctx, l.id, "create", app, l.space.Namespace)
 	if err != nil || !may {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (p *Pages) useHref(ctx context.Context, l objectRequest, leaving bool) (str
 func (p *Pages) holderOf(ctx context.Context, l objectRequest, req *v1alpha1.GatewayHostnameRequest) (
 	views.Choice, error,
 ) {
-	answer, err := p.cluster.CheckHostname(ctx, l.id, l.space.Namespace, queryOfSpec(req.Spec))
+	answer, err := p.Cluster.Hostnames.Check(ctx, l.id, l.space.Namespace, queryOfSpec(req.Spec))
 	if page.Unseen(err) {
 		return views.Choice{}, nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
@@ -103,7 +103,7 @@ func (p *Pages) answerOf(ctx context.Context, l logRequest, pod string) (answer,
 
 // unanswered reports whether the error is about one node, which does not return its logs.
 func unanswered(err error) bool {
-	_, away := errors.AsType[*cluster.UnavailableError](err)
+	_, away := errors.AsType[*failure.UnavailableError](err)
 	_, broken := errors.AsType[*podlogs.BrokenError](err)
 	return away || broken || errors.Is(err, context.DeadlineExceeded)
 }

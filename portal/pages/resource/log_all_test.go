@@ -17,19 +17,22 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/pods"
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // nodes returns logs of Pods, each with one line of the same time. Logs of a Pod in down never respond.
 type nodes struct {
-	Cluster
+	cluster.Pods
 	down    []string
 	refused string
 	open    atomic.Int32
 	most    atomic.Int32
 }
 
-func (n *nodes) Logs(ctx context.Context, _ auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error) {
+func (n *nodes) Logs(ctx context.Context, _ auth.Identity, q pods.LogQuery) (*podlogs.Lines, error) {
 	if now := n.open.Add(1); now > n.most.Load() {
 		n.most.Store(now)
 	}
@@ -39,15 +42,18 @@ func (n *nodes) Logs(ctx context.Context, _ auth.Identity, q cluster.LogQuery) (
 		<-ctx.Done()
 		return nil, fmt.Errorf("asking for %s: %w", q.Pod, ctx.Err())
 	case q.Pod == n.refused:
-		return nil, &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: q.Namespace}
+		return nil, &failure.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: q.Namespace}
 	}
 	time.Sleep(time.Millisecond) // fake time: the others begin
 	return podlogs.NewLines(io.NopCloser(strings.NewReader("2026-11-21T12:00:00Z hello\n")), nil), nil
 }
 
+// logsOf returns the pages over the nodes.
+func logsOf(n *nodes) *Pages { return &Pages{Base: &page.Base{Cluster: &cluster.Cluster{Pods: n}}} }
+
 // copiesOn returns a request for all copies, three on a node.
 func copiesOn(names []string) logRequest {
-	l := logRequest{all: true, copies: names, query: cluster.LogQuery{Tail: defaultTail}}
+	l := logRequest{all: true, copies: names, query: pods.LogQuery{Tail: defaultTail}}
 	for i, name := range names {
 		l.pods = append(l.pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{NodeName: fmt.Sprintf("node-%d", i/3)},
@@ -60,7 +66,7 @@ func TestANodeThatIsDownCostsItsCopiesOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names, n := podNames(maxCopies), &nodes{down: podNames(3)}
 		begin := time.Now()
-		lines, _, note, err := (&Pages{cluster: n}).lastLines(t.Context(), copiesOn(names))
+		lines, _, note, err := logsOf(n).lastLines(t.Context(), copiesOn(names))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +92,7 @@ func TestANodeThatIsDownCostsItsCopiesOnly(t *testing.T) {
 func TestWhenNoCopyAnswersThePageSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := podNames(maxCopies)
-		if _, _, _, err := (&Pages{cluster: &nodes{down: names}}).lastLines(t.Context(), copiesOn(names)); !errors.Is(
+		if _, _, _, err := logsOf(&nodes{down: names}).lastLines(t.Context(), copiesOn(names)); !errors.Is(
 			err, context.DeadlineExceeded) {
 			t.Errorf("the error is %v", err)
 		}
@@ -97,8 +103,8 @@ func TestARefusalEndsTheReadingOfAllCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names, begin := podNames(maxCopies), time.Now()
 		n := &nodes{down: names[:1], refused: names[9]}
-		_, _, _, err := (&Pages{cluster: n}).lastLines(t.Context(), copiesOn(names))
-		if _, refused := errors.AsType[*cluster.ForbiddenError](err); !refused {
+		_, _, _, err := logsOf(n).lastLines(t.Context(), copiesOn(names))
+		if _, refused := errors.AsType[*failure.ForbiddenError](err); !refused {
 			t.Errorf("the error is %v", err)
 		}
 		if took := time.Since(begin); took >= readAllTime {

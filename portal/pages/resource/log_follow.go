@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
@@ -21,7 +21,7 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	allowed := func(ctx context.Context) error { return p.cluster.MayReadLogs(ctx, l.id, l.ref.Namespace) }
+	allowed := func(ctx context.Context) error { return p.Cluster.Pods.MayReadLogs(ctx, l.id, l.ref.Namespace) }
 	if err := allowed(r.Context()); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (p *Pages) following(ctx context.Context, l logRequest) *following {
 	}
 	f.tail = func(ctx context.Context, pod string) *podlogs.Tail {
 		return podlogs.NewTail(p.followObject(ctx, l.objectRequest), func(ctx context.Context) (*podlogs.Lines, error) {
-			lines, err := p.cluster.Logs(ctx, l.id, l.of(pod))
+			lines, err := p.Cluster.Pods.Logs(ctx, l.id, l.of(pod))
 			return lines, logFault(err)
 		}, noLogYet)
 	}
@@ -94,7 +94,7 @@ func endWords(end error) string {
 	case errors.Is(end, page.ErrNoPod):
 		return "The Pod is no more."
 	}
-	if refused, ok := errors.AsType[*cluster.ForbiddenError](end); ok {
+	if refused, ok := errors.AsType[*failure.ForbiddenError](end); ok {
 		return humanize.Sentence(refused.Error())
 	}
 	if _, ok := errors.AsType[*podlogs.NoLogError](end); ok {

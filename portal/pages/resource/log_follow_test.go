@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
@@ -20,10 +20,10 @@ func TestAnErrorsTextStaysOffThePage(t *testing.T) {
 
 func TestWhyALogIsRefusedIsSaid(t *testing.T) {
 	for want, cause := range map[string]error{
-		"The Pod is no more.": page.ErrNoPod, "pods/log": &cluster.ForbiddenError{
+		"The Pod is no more.": page.ErrNoPod, "pods/log": &failure.ForbiddenError{
 			Verb: "get", Resource: "pods/log", Namespace: "payments",
 		},
-		"Kubernetes does not give the log": &cluster.UnavailableError{Doing: "reading", Cause: errors.New("s3cret")},
+		"Kubernetes does not give the log": &failure.UnavailableError{Doing: "reading", Cause: errors.New("s3cret")},
 	} {
 		if got := endWords(&podlogs.NoLogError{Cause: cause}); !strings.Contains(got, want) ||
 			strings.Contains(got, "lost") || strings.Contains(got, "s3cret") {

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -34,7 +34,7 @@ type logRequest struct {
 	podRequest               // the page's Pod, or the one selected on the application's tab
 	path       string        // of the page
 	pods       []*corev1.Pod // whose logs are read
-	query      cluster.LogQuery
+	query      pods.LogQuery
 	containers []string
 
 	ofApp  bool     // on the tab of the application
@@ -54,7 +54,7 @@ func (p *Pages) readLog(r *http.Request) (logRequest, error) {
 		l.containers = containerNames(pod)
 	}
 	asked := r.URL.Query()
-	l.query = cluster.LogQuery{
+	l.query = pods.LogQuery{
 		Namespace: l.ref.Namespace, Container: mainContainer(l.containers), Tail: defaultTail,
 		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true",
 		App: activity.ObjectOf(l.app),
@@ -90,10 +90,10 @@ func (p *Pages) findCopies(ctx context.Context, o objectRequest, chosen string) 
 	l := logRequest{podRequest: podRequest{objectRequest: o}, ofApp: true, all: chosen == ""}
 	l.path = views.LogsPath(views.ResourcePath(o.space.Team.ID, o.ref.Kind.Plural, o.ref.Name))
 	var err error
-	if l.app, err = p.cluster.Get(ctx, o.id, o.ref); err != nil {
+	if l.app, err = p.Cluster.Objects.Get(ctx, o.id, o.ref); err != nil {
 		return l, err
 	}
-	pods, err := p.cluster.Pods(ctx, o.id, l.app)
+	pods, err := p.Cluster.Pods.List(ctx, o.id, l.app)
 	if err != nil {
 		return l, err
 	}
@@ -116,7 +116,7 @@ func (p *Pages) findCopies(ctx context.Context, o objectRequest, chosen string) 
 }
 
 // of returns the query for the log of one of the Pods: with several Pods, for a share of the lines, with times.
-func (l logRequest) of(pod string) cluster.LogQuery {
+func (l logRequest) of(pod string) pods.LogQuery {
 	q := l.query
 	q.Pod = pod
 	if l.all {
@@ -158,10 +158,10 @@ func (p *Pages) lastLines(ctx context.Context, l logRequest) (lines []string, cu
 	return p.linesOfAll(ctx, l)
 }
 
-func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q cluster.LogQuery) (
+func (p *Pages) linesOf(ctx context.Context, id auth.Identity, q pods.LogQuery) (
 	lines []string, cut bool, err error,
 ) {
-	log, err := p.cluster.Logs(ctx, id, q)
+	log, err := p.Cluster.Pods.Logs(ctx, id, q)
 	if err != nil {
 		return nil, false, logFault(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/portal/sse"
@@ -159,6 +159,6 @@ func (f *following) noteOn(pods []string) string {
 
 // endsAll reports whether the reason for which one Pod's log ended also ends all others.
 func endsAll(end error) bool {
-	_, forbidden := errors.AsType[*cluster.ForbiddenError](end)
+	_, forbidden := errors.AsType[*failure.ForbiddenError](end)
 	return forbidden || errors.Is(end, podlogs.ErrBound)
 }

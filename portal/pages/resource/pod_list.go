@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -22,8 +22,8 @@ const noPodsHere = "You are not allowed to see Pods here: your role lacks the ri
 func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, app *v1alpha1.WebApp,
 	out *views.App,
 ) error {
-	pods, err := p.cluster.Pods(ctx, l.id, obj)
-	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
+	pods, err := p.Cluster.Pods.List(ctx, l.id, obj)
+	if _, ok := errors.AsType[*failure.ForbiddenError](err); ok {
 		out.NoPods = noPodsHere
 		return nil
 	}
@@ -37,7 +37,7 @@ func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.
 		out.Pods = append(out.Pods, p.podOf(l, pod, app.Spec.Image))
 	}
 	out.Crash = p.lastCrash(l, pods)
-	usage, err := p.cluster.Usage(ctx, l.id, obj, pods)
+	usage, err := p.Cluster.Pods.Usage(ctx, l.id, obj, pods)
 	out.NoUsage = noUsage(usage, err)
 	addGauges(out, pods, usage)
 	return nil

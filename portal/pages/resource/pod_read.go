@@ -37,10 +37,10 @@ func (p *Pages) readPod(r *http.Request) (podRequest, error) {
 func (p *Pages) findPod(ctx context.Context, l objectRequest, name string) (podRequest, error) {
 	at := podRequest{objectRequest: l}
 	var err error
-	if at.app, err = p.cluster.Get(ctx, l.id, l.ref); err != nil {
+	if at.app, err = p.Cluster.Objects.Get(ctx, l.id, l.ref); err != nil {
 		return at, err
 	}
-	pods, err := p.cluster.Pods(ctx, l.id, at.app)
+	pods, err := p.Cluster.Pods.List(ctx, l.id, at.app)
 	if err != nil {
 		return at, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
@@ -58,8 +58,8 @@ func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, 
 		{Label: "Node", Value: at.view.Node},
 		{Label: "Created", At: at.view.Created},
 	}, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
-	events, err := p.cluster.PodEvents(ctx, at.id, at.pod)
-	if _, ok := errors.AsType[*cluster.UnavailableError](err); ok {
+	events, err := p.Cluster.Pods.Events(ctx, at.id, at.pod)
+	if _, ok := errors.AsType[*failure.UnavailableError](err); ok {
 		d.NoEvents = "Kubernetes does not tell them just now. The rest of the page holds."
 		return d, nil
 	}

@@ -72,12 +72,12 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 func (p *Pages) naming(ctx context.Context, l objectRequest, references func(catalog.Kind) []catalog.Reference) (
 	all views.Users, err error,
 ) {
-	for _, k := range p.cluster.Kinds() {
+	for _, k := range p.Cluster.Kinds {
 		for _, r := range references(k) {
 			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
 				continue
 			}
-			list, err := p.cluster.List(ctx, l.id, k, l.space.Namespace)
+			list, err := p.Cluster.Objects.List(ctx, l.id, k, l.space.Namespace)
 			if page.Unseen(err) {
 				all.Hidden = append(all.Hidden, page.HiddenKinds(catalog.Catalog{k})...)
 				break
@@ -115,11 +115,11 @@ func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference,
 func (p *Pages) providerUsers(ctx context.Context, l objectRequest) (views.Users, error) {
 	all := views.Users{Wait: true}
 	var kinds catalog.Catalog
-	for _, k := range p.cluster.Kinds() {
+	for _, k := range p.Cluster.Kinds {
 		if !k.Namespaced || !k.Has("providerRef") {
 			continue
 		}
-		may, err := p.cluster.Can(ctx, l.id, "list", k, "")
+		may, err := p.Cluster.Rights.Can(ctx, l.id, "list", k, "")
 		if err != nil {
 			return all, err
 		}
@@ -128,7 +128,7 @@ func (p *Pages) providerUsers(ctx context.Context, l objectRequest) (views.Users
 		}
 		kinds = append(kinds, k)
 	}
-	seen, err := listing.Read(ctx, p.cluster, l.id, kinds, "")
+	seen, err := listing.Read(ctx, p.Cluster, l.id, kinds, "")
 	if err != nil {
 		return all, err
 	}

@@ -47,7 +47,7 @@ func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 		return page.ErrNoPage
 	}
 	if len(notes) > 0 {
-		if _, err := p.cluster.Annotate(r.Context(), l.id, l.ref, notes); err != nil {
+		if _, err := p.Cluster.Write.Annotate(r.Context(), l.id, l.ref, notes); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (p *Pages) acknowledged(w http.ResponseWriter, r *http.Request, l objectReq
 	if err := page.ReadForm(w, r); err != nil {
 		return "", err
 	}
-	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Get(r.Context(), l.id, l.ref)
 	if err != nil {
 		return "", err
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/deletion"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -35,10 +35,10 @@ func (p *Pages) deleting(r *http.Request) (objectRequest, *unstructured.Unstruct
 	if err != nil {
 		return l, nil, err
 	}
-	if err := p.Require(r.Context(), l.id, "delete", l.ref); err != nil {
+	if err := p.Cluster.Rights.Require(r.Context(), l.id, "delete", l.ref); err != nil {
 		return l, nil, err
 	}
-	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Get(r.Context(), l.id, l.ref)
 	if err != nil {
 		return l, nil, err
 	}
@@ -81,7 +81,8 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		view.Error = "Type the name exactly as it is shown here: " + l.ref.Name + "."
 		return p.Show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
 	}
-	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, cluster.Seen{UID: types.UID(uid), Confirmed: view.Typed}, false)
+	_, err = p.Cluster.Write.Delete(r.Context(), l.id, l.ref, write.Seen{UID: types.UID(uid), Confirmed: view.Typed},
+		false)
 	switch {
 	case err == nil || apierrors.IsNotFound(err):
 		return page.SeeOther(w, r, views.TeamPath(l.space.Team.ID))

@@ -7,7 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
@@ -28,14 +28,14 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 	return p.Live(w, r, l.id, page.Live{
 		Changed: changed,
 		Allowed: func(ctx context.Context) error {
-			_, err := p.cluster.Get(ctx, l.id, l.ref)
+			_, err := p.Cluster.Objects.Get(ctx, l.id, l.ref)
 			if apierrors.IsNotFound(err) {
 				return nil // the next rendering reports it
 			}
 			return err
 		},
 		Render: func(ctx context.Context) ([]sse.Part, error) {
-			obj, err := p.cluster.Get(ctx, l.id, l.ref)
+			obj, err := p.Cluster.Objects.Get(ctx, l.id, l.ref)
 			if apierrors.IsNotFound(err) {
 				return p.gone(ctx, l, "")
 			}
@@ -80,7 +80,7 @@ func (p *Pages) gone(ctx context.Context, l objectRequest, heir string) ([]sse.P
 
 // followObject returns a channel that receives when the object, its events or its Pods change.
 func (p *Pages) followObject(ctx context.Context, l objectRequest) <-chan struct{} {
-	return p.Follow(ctx, func(c cluster.Change) bool {
+	return p.Follow(ctx, func(c feed.Change) bool {
 		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
 	})
 }
@@ -91,12 +91,12 @@ func (p *Pages) followRelated(ctx context.Context, l objectRequest) <-chan struc
 	plurals := map[string]bool{}
 	for _, r := range l.ref.Kind.Refers {
 		for _, name := range r.Kinds {
-			if k, ok := p.cluster.Kinds().ByName(name); ok {
+			if k, ok := p.Cluster.Kinds.ByName(name); ok {
 				plurals[k.Plural] = true
 			}
 		}
 	}
-	return p.Follow(ctx, func(c cluster.Change) bool {
+	return p.Follow(ctx, func(c feed.Change) bool {
 		if c.Namespace != l.ref.Namespace {
 			return false
 		}

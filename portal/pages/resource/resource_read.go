@@ -9,7 +9,6 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -18,7 +17,7 @@ import (
 type objectRequest struct {
 	id    auth.Identity
 	space page.Space
-	ref   cluster.Ref
+	ref   catalog.Ref
 	frame views.Frame
 	tab   string
 }
@@ -41,11 +40,11 @@ func (p *Pages) readRequest(r *http.Request) (objectRequest, error) {
 func (p *Pages) targetOf(ctx context.Context, l objectRequest, t catalog.Target) (
 	catalog.Kind, *unstructured.Unstructured, error,
 ) {
-	kind, ok := p.cluster.Kinds().ByName(t.Kind)
+	kind, ok := p.Cluster.Kinds.ByName(t.Kind)
 	if !ok {
 		return kind, nil, nil
 	}
-	obj, err := p.cluster.Get(ctx, l.id, cluster.Ref{Kind: kind, Namespace: l.space.Namespace, Name: t.Name})
+	obj, err := p.Cluster.Objects.Get(ctx, l.id, catalog.Ref{Kind: kind, Namespace: l.space.Namespace, Name: t.Name})
 	if page.Unseen(err) {
 		return kind, nil, nil
 	}

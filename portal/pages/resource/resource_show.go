@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/commands"
 	"github.com/portico-platform/portico/portal/deletion"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -22,7 +22,7 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.Ahead(r.Context(), l.id, p.rightsOfDetail(l)...)
-	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Get(r.Context(), l.id, l.ref)
 	if err != nil {
 		return err
 	}
@@ -102,12 +102,12 @@ func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.U
 }
 
 // commands returns the shell commands that show the object and, with mayEdit, those that change it.
-func (p *Pages) commands(ref cluster.Ref, obj *unstructured.Unstructured, mayEdit bool) ([]views.Command, error) {
+func (p *Pages) commands(ref catalog.Ref, obj *unstructured.Unstructured, mayEdit bool) ([]views.Command, error) {
 	at := commands.Target{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
 	all := commands.Show(at, p.portal)
 	if !mayEdit {
 		return all, nil
 	}
-	more, err := commands.Change(at, cluster.ETag(obj), obj, p.portal)
+	more, err := commands.Change(at, write.ETag(obj), obj, p.portal)
 	return append(all, more...), err
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -14,7 +14,7 @@ import (
 
 // addRights adds what the user can do with the object.
 func (p *Pages) addRights(ctx context.Context, l objectRequest, d *views.Detail) (err error) {
-	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
+	if d.MayUpdate, err = p.Cluster.Rights.Can(ctx, l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
 		return err
 	}
 	if d.MayEdit, err = p.mayEdit(ctx, l); err != nil {
@@ -23,7 +23,7 @@ func (p *Pages) addRights(ctx context.Context, l objectRequest, d *views.Detail)
 	if d.Another, err = p.anotherPath(ctx, l); err != nil {
 		return err
 	}
-	d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.Namespace)
+	d.MayDelete, err = p.Cluster.Rights.Can(ctx, l.id, "delete", l.ref.Kind, l.space.Namespace)
 	return err
 }
 
@@ -33,7 +33,7 @@ func (p *Pages) mayEdit(ctx context.Context, l objectRequest) (bool, error) {
 	if _, ok := page.Editable(l.space).ByPlural(k.Plural); !ok || k.Fixed != "" {
 		return false, nil
 	}
-	return p.cluster.Can(ctx, l.id, "update", k, l.space.Namespace)
+	return p.Cluster.Rights.Can(ctx, l.id, "update", k, l.space.Namespace)
 }
 
 // anotherPath returns the URL of the form for a copy of the object of l, "" for callers who cannot request one.
@@ -41,7 +41,7 @@ func (p *Pages) anotherPath(ctx context.Context, l objectRequest) (string, error
 	if _, ok := l.space.Kinds.ByPlural(l.ref.Kind.Plural); !ok {
 		return "", nil
 	}
-	may, err := p.cluster.Can(ctx, l.id, "create", l.ref.Kind, l.space.Namespace)
+	may, err := p.Cluster.Rights.Can(ctx, l.id, "create", l.ref.Kind, l.space.Namespace)
 	if err != nil || !may {
 		return "", err
 	}
@@ -77,18 +77,18 @@ func cannotAct(l objectRequest, d views.Detail) string {
 }
 
 // rightsOfDetail returns the rights that the page of an object checks.
-func (p *Pages) rightsOfDetail(l objectRequest) []cluster.Right {
+func (p *Pages) rightsOfDetail(l objectRequest) []rights.Right {
 	k, ns := l.ref.Kind, l.space.Namespace
-	out := []cluster.Right{cluster.ListEvents.In(activity.Namespace(ns))}
+	out := []rights.Right{rights.ListEvents.In(activity.Namespace(ns))}
 	for _, verb := range []string{"get", "patch", "update", "create", "delete"} {
-		out = append(out, cluster.RightTo(verb, k, ns))
+		out = append(out, rights.To(verb, k, ns))
 	}
 	if isApp(k) {
-		out = append(out, cluster.ListPods.In(ns), cluster.GetLogs.In(ns), cluster.GetUsage.In(ns))
+		out = append(out, rights.ListPods.In(ns), rights.GetLogs.In(ns), rights.GetUsage.In(ns))
 	}
-	for _, other := range p.cluster.Kinds() {
+	for _, other := range p.Cluster.Kinds {
 		if refers(other, k) {
-			out = append(out, cluster.RightTo("list", other, ns))
+			out = append(out, rights.To("list", other, ns))
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Uns
 	if err != nil || !isApp(l.ref.Kind) {
 		return root, err
 	}
-	pods, err := p.cluster.Pods(ctx, l.id, obj)
+	pods, err := p.Cluster.Pods.List(ctx, l.id, obj)
 	hidden := page.Unseen(err)
 	if hidden {
 		err = nil

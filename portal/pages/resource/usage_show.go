@@ -10,7 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -18,14 +19,14 @@ import (
 const almostFull = 90
 
 // noUsage returns why there are no figures; "" if nothing runs.
-func noUsage(usage map[string]cluster.Usage, err error) string {
-	_, forbidden := errors.AsType[*cluster.ForbiddenError](err)
+func noUsage(usage map[string]pods.Usage, err error) string {
+	_, forbidden := errors.AsType[*failure.ForbiddenError](err)
 	switch {
 	case forbidden:
 		return "You are not allowed to see them: your role lacks the right to get pods.metrics.k8s.io."
-	case errors.Is(err, cluster.ErrNoMetrics):
+	case errors.Is(err, pods.ErrNoMetrics):
 		return "No usage figures: the cluster has no metrics server."
-	case errors.Is(err, cluster.ErrNoUsageYet):
+	case errors.Is(err, pods.ErrNoUsageYet):
 		return "The figures are being read."
 	case err != nil:
 		return "No usage figures just now: the cluster's metrics server does not answer."
@@ -56,7 +57,7 @@ func (l *load) add(used quantities.Quantity, pod *corev1.Pod, name corev1.Resour
 }
 
 // addGauges adds the usage of each Pod, and of all together.
-func addGauges(out *views.App, pods []*corev1.Pod, usage map[string]cluster.Usage) {
+func addGauges(out *views.App, pods []*corev1.Pod, usage map[string]pods.Usage) {
 	var cpu, memory load
 	for i, pod := range pods {
 		u, known := usage[pod.Name]

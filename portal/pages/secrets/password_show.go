@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -20,7 +20,7 @@ import (
 type bound struct {
 	id    auth.Identity
 	space page.Space
-	ref   cluster.Ref
+	ref   catalog.Ref
 	obj   *unstructured.Unstructured
 	view  views.PasswordView
 }
@@ -36,7 +36,7 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 	if !b.ref.Kind.Tells("binding") {
 		return b, page.ErrNoPage
 	}
-	if b.obj, err = p.cluster.Get(r.Context(), b.id, b.ref); err != nil {
+	if b.obj, err = p.Cluster.Objects.Get(r.Context(), b.id, b.ref); err != nil {
 		return b, err
 	}
 	b.view = views.PasswordView{
@@ -50,9 +50,9 @@ func (p *Pages) readBound(r *http.Request) (b bound, err error) {
 }
 
 // choose decides whose password the request is about: for a database, that of the caller's own user, if they can have
-// one and do not request the master password. It returns a *cluster.ForbiddenError for a password that they cannot see.
+// one and do not request the master password. It returns a *failure.ForbiddenError for a password that they cannot see.
 func (p *Pages) choose(r *http.Request, b *bound) error {
-	may, err := p.cluster.Passwords(r.Context(), b.id, b.ref, b.obj, b.view.Secret)
+	may, err := p.Cluster.People.Passwords(r.Context(), b.id, b.ref, b.obj, b.view.Secret)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (p *Pages) choose(r *http.Request, b *bound) error {
 	return forbidden("get", "secrets", b.ref, b.view.Secret)
 }
 
-func forbidden(verb, resource string, of cluster.Ref, name string) error {
-	return &cluster.ForbiddenError{Verb: verb, Resource: resource, Namespace: of.Namespace, Name: name}
+func forbidden(verb, resource string, of catalog.Ref, name string) error {
+	return &failure.ForbiddenError{Verb: verb, Resource: resource, Namespace: of.Namespace, Name: name}
 }
 
 // path returns the address of the page.
@@ -113,7 +113,7 @@ func (p *Pages) passwordShow(w http.ResponseWriter, r *http.Request) error {
 	if auth.ConfirmedUntil(r.Context()).IsZero() {
 		return p.showPassword(w, r, b, trouble{status: http.StatusUnauthorized}, notShown)
 	}
-	got, err := p.cluster.Reveal(r.Context(), b.id, b.ref, b.view.IsMaster)
+	got, err := p.Cluster.People.Reveal(r.Context(), b.id, b.ref, b.view.IsMaster)
 	t, err := troubleOf(err)
 	switch {
 	case err != nil:

@@ -37,11 +37,11 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		return p.showDelete(w, r, view, trouble{status: http.StatusUnprocessableEntity}, "")
 	}
 	if view.Key != "" {
-		_, err = p.cluster.SetSecret(r.Context(), l.id, l.space.Namespace, name, operatorapi.SecretChange{
+		_, err = p.Cluster.People.SetSecret(r.Context(), l.id, l.space.Namespace, name, operatorapi.SecretChange{
 			Remove: []string{view.Key},
 		})
 	} else {
-		_, err = p.cluster.DeleteSecret(r.Context(), l.id, l.space.Namespace, name, view.Typed)
+		_, err = p.Cluster.People.DeleteSecret(r.Context(), l.id, l.space.Namespace, name, view.Typed)
 	}
 	switch t, err := troubleOf(err); {
 	case err != nil:
@@ -66,7 +66,7 @@ func (p *Pages) readSecret(r *http.Request) (listRequest, string, error) {
 	if err != nil {
 		return l, name, err
 	}
-	return l, name, p.cluster.RequireValues(r.Context(), l.id, "update", l.space.Namespace, name)
+	return l, name, p.Cluster.People.RequireValues(r.Context(), l.id, "update", l.space.Namespace, name)
 }
 
 // showDelete shows the page that asks for confirmation, with the outcome of an earlier attempt. stale says what was not
@@ -87,7 +87,7 @@ func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.Se
 	if view.Confirm.Href != "" {
 		return p.Show(w, r, sent.status, views.SecretDeletePage(view))
 	}
-	all, err := p.cluster.Secrets(r.Context(), l.id, l.space.Namespace)
+	all, err := p.Cluster.People.Secrets(r.Context(), l.id, l.space.Namespace)
 	t, err := troubleOf(err)
 	switch {
 	case err != nil:

@@ -42,19 +42,20 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request) error {
 // named returns a name from a link, without what no name has.
 func named(text string) string { return strings.ToValidUTF8(text[:min(len(text), longestName)], "") }
 
-// mayUse returns a *cluster.ForbiddenError unless the caller can set a value, or list the Secrets.
+// mayUse returns a *failure.ForbiddenError unless the caller can set a value, or list the Secrets.
 func (p *Pages) mayUse(ctx context.Context, l listRequest) error {
 	for _, verb := range []string{"create", "list"} {
-		if may, err := p.cluster.MayValues(ctx, l.id, verb, l.space.Namespace, ""); may || err != nil {
+		if may, err := p.Cluster.People.MayValues(ctx, l.id, verb, l.space.Namespace, ""); may || err != nil {
 			return err
 		}
 	}
 	if l.form.Name != "" { // a right to one Secret is enough to set its values
-		if may, err := p.cluster.MayValues(ctx, l.id, "update", l.space.Namespace, l.form.Name); may || err != nil {
+		if may, err := p.Cluster.People.MayValues(ctx, l.id, "update", l.space.Namespace, l.form.Name); may ||
+			err != nil {
 			return err
 		}
 	}
-	return p.cluster.RequireValues(ctx, l.id, "update", l.space.Namespace, "")
+	return p.Cluster.People.RequireValues(ctx, l.id, "update", l.space.Namespace, "")
 }
 
 // showList shows the page, with the outcome of a posted form. stale says what was not done because a recent sign-in was
@@ -101,7 +102,7 @@ func (p *Pages) backTo(l listRequest) string {
 
 // addSecrets adds the list, or the reason why there is none, and returns the page's HTTP status.
 func (p *Pages) addSecrets(r *http.Request, l listRequest, view *views.Secrets, status int) (int, error) {
-	all, err := p.cluster.Secrets(r.Context(), l.id, l.space.Namespace)
+	all, err := p.Cluster.People.Secrets(r.Context(), l.id, l.space.Namespace)
 	t, err := troubleOf(err)
 	switch {
 	case err != nil:
@@ -142,7 +143,7 @@ func (p *Pages) secretOf(s page.Space, one operatorapi.Secret) views.Secret {
 // usesOf returns the objects that use a Secret, with links to their pages.
 func (p *Pages) usesOf(s page.Space, all []operatorapi.SecretUse) (out []views.SecretUse) {
 	for _, u := range all {
-		kind, known := p.cluster.Kinds().ByName(u.Kind)
+		kind, known := p.Cluster.Kinds.ByName(u.Kind)
 		if !known {
 			continue
 		}

@@ -43,7 +43,7 @@ func (p *Pages) set(w http.ResponseWriter, r *http.Request) error {
 	if check(&l.form, value) {
 		return p.showList(w, r, l, trouble{status: http.StatusUnprocessableEntity}, "")
 	}
-	_, err = p.cluster.SetSecret(r.Context(), l.id, l.space.Namespace, l.form.Name, operatorapi.SecretChange{
+	_, err = p.Cluster.People.SetSecret(r.Context(), l.id, l.space.Namespace, l.form.Name, operatorapi.SecretChange{
 		Set: map[string][]byte{l.form.Key: []byte(value)},
 	})
 	switch t, err := troubleOf(err); {

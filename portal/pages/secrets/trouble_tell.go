@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -24,7 +24,7 @@ var ok = trouble{status: http.StatusOK}
 
 // troubleOf converts an error of the operator. Other errors are returned unchanged; they have their own pages.
 func troubleOf(err error) (trouble, error) {
-	told, is := errors.AsType[*cluster.PersonError](err)
+	told, is := errors.AsType[*failure.PersonError](err)
 	switch {
 	case err == nil:
 		return ok, nil
@@ -51,5 +51,5 @@ func (p *Pages) confirming(ctx context.Context, back, stale string) views.Confir
 
 // served returns why the operator does not handle people's requests now, or ok.
 func (p *Pages) served(ctx context.Context) (trouble, error) {
-	return troubleOf(p.cluster.ServesPeople(ctx))
+	return troubleOf(p.Cluster.People.ServesPeople(ctx))
 }

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -26,7 +26,7 @@ func (p *Pages) addActivity(ctx context.Context, l teamRequest, view *views.Owne
 		all, seen = append(all, done.Events...), true
 	}
 	slices.SortStableFunc(all, func(a, b *corev1.Event) int {
-		return cluster.EventTime(b).Compare(cluster.EventTime(a).Time)
+		return feed.EventTime(b).Compare(feed.EventTime(a).Time)
 	})
 	view.Activity = p.ActivityOf(all)
 	view.Activity.Hidden = !seen

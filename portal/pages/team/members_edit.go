@@ -13,7 +13,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -61,7 +62,7 @@ func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
 	if err := page.ReadForm(w, r); err != nil {
 		return err
 	}
-	obj, err := p.cluster.Current(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Current(r.Context(), l.id, l.ref)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	form := p.readForm(r)
-	if cluster.ETag(obj) != form.ETag {
+	if write.ETag(obj) != form.ETag {
 		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and " +
 			"repeat what you want."
 		return p.showTeam(w, r, l, obj, form, http.StatusConflict)
@@ -161,9 +162,9 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj 
 		}
 		list = append(list, one)
 	}
-	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"members": list}},
+	result, err := p.Cluster.Write.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"members": list}},
 		form.ETag, false)
-	var changed *cluster.ChangedError
+	var changed *failure.ChangedError
 	switch fields := catalog.FromStatus(l.ref.Kind, err); {
 	case err == nil:
 		return page.SeeOther(w, r, views.AppliedPath(views.OwnerPath(l.ref.Name), result.Object.GetGeneration()))

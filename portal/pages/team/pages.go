@@ -3,40 +3,17 @@
 package team
 
 import (
-	"context"
-
 	"github.com/go-chi/chi/v5"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Cluster is the part of cluster.Cluster that these pages need; see there for the contracts.
-type Cluster interface {
-	Kinds() catalog.Catalog
-	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
-	CanOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) (bool, error)
-	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
-	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (
-		cluster.Result, error)
-	Overview(ctx context.Context, id auth.Identity) (overview.Overview, error)
-	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
-}
-
 // Pages serves the pages of Teams.
-type Pages struct {
-	*page.Base
-	cluster Cluster
-}
+type Pages struct{ *page.Base }
 
-// New returns the pages, which read from c.
-func New(base *page.Base, c Cluster) *Pages { return &Pages{Base: base, cluster: c} }
+// New returns the pages.
+func New(base *page.Base) *Pages { return &Pages{base} }
 
 // Routes adds the pages to r.
 func (p *Pages) Routes(r chi.Router) {

@@ -6,7 +6,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
@@ -22,14 +23,14 @@ func (p *Pages) showSuspend(w http.ResponseWriter, r *http.Request, problem stri
 	if err != nil {
 		return err
 	}
-	if err := p.Require(r.Context(), l.id, "update", l.ref); err != nil {
+	if err := p.Cluster.Rights.Require(r.Context(), l.id, "update", l.ref); err != nil {
 		return err
 	}
-	obj, err := p.cluster.Current(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Current(r.Context(), l.id, l.ref)
 	if err != nil {
 		return err
 	}
-	view := views.SuspendView{Owner: page.OwnerOf(obj), ETag: cluster.ETag(obj), Problem: problem}
+	view := views.SuspendView{Owner: page.OwnerOf(obj), ETag: write.ETag(obj), Problem: problem}
 	title := "Suspend "
 	if view.Owner.Suspended {
 		title = "Resume "
@@ -50,13 +51,14 @@ func (p *Pages) suspend(w http.ResponseWriter, r *http.Request) error {
 	if err := page.ReadForm(w, r); err != nil {
 		return err
 	}
-	if err := p.Require(r.Context(), l.id, "update", l.ref); err != nil {
+	if err := p.Cluster.Rights.Require(r.Context(), l.id, "update", l.ref); err != nil {
 		return err
 	}
 	on := r.PostForm.Get("do") == "suspend"
-	result, err := p.cluster.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"suspended": on}},
+	result, err := p.Cluster.Write.Patch(r.Context(), l.id, l.ref,
+		map[string]any{"spec": map[string]any{"suspended": on}},
 		r.PostForm.Get("etag"), false)
-	var changed *cluster.ChangedError
+	var changed *failure.ChangedError
 	switch {
 	case err == nil:
 		return page.SeeOther(w, r, views.AppliedPath(views.OwnerPath(l.ref.Name), result.Object.GetGeneration()))

@@ -10,14 +10,14 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // teamRequest is a request about one Team.
 type teamRequest struct {
 	id      auth.Identity
-	ref     cluster.Ref
+	ref     catalog.Ref
 	applied int64 // generation of the caller's change that the cache does not have yet; 0 for none
 }
 
@@ -27,11 +27,11 @@ func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
 	if err != nil {
 		return teamRequest{}, err
 	}
-	k, ok := p.cluster.Kinds().ByName(page.TeamKind)
+	k, ok := p.Cluster.Kinds.ByName(page.TeamKind)
 	if !ok {
 		return teamRequest{}, page.ErrNoPage
 	}
-	return teamRequest{id: id, ref: cluster.Ref{Kind: k, Name: chi.URLParam(r, "name")}}, nil
+	return teamRequest{id: id, ref: catalog.Ref{Kind: k, Name: chi.URLParam(r, "name")}}, nil
 }
 
 // decode converts obj into a Team.

@@ -10,7 +10,10 @@ import (
 
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/teams"
+	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/pages/resource"
@@ -24,11 +27,12 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Get(r.Context(), l.id, l.ref)
 	applied := page.AppliedIn(r)
 	if err == nil && applied > obj.GetGeneration() {
 		l.applied = applied
-		obj, err = p.cluster.Current(r.Context(), l.id, l.ref) // the cache can lag behind the caller's own change
+		obj, err = p.Cluster.Objects.Current(r.Context(), l.id,
+			l.ref) // the cache can lag behind the caller's own change
 	}
 	if err != nil {
 		return err
@@ -70,12 +74,12 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	obj, err := p.Cluster.Objects.Get(r.Context(), l.id, l.ref)
 	if err != nil {
 		return err
 	}
-	namespaces, applied := cluster.NamespacesOf(obj), page.AppliedIn(r)
-	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
+	namespaces, applied := teams.NamespacesOf(obj), page.AppliedIn(r)
+	changed := p.Follow(r.Context(), func(c feed.Change) bool {
 		if c.Kind == l.ref.Kind.Plural {
 			return c.Name == l.ref.Name
 		}
@@ -84,14 +88,14 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 	return p.Live(w, r, l.id, page.Live{
 		Changed: page.Paced(r.Context(), changed),
 		Allowed: func(ctx context.Context) error {
-			may, err := p.cluster.CanOne(ctx, l.id, "get", l.ref)
+			may, err := p.Cluster.Rights.CanOne(ctx, l.id, "get", l.ref)
 			if err == nil && !may {
-				err = &cluster.ForbiddenError{Verb: "get", Resource: l.ref.Kind.Plural, Name: l.ref.Name}
+				err = &failure.ForbiddenError{Verb: "get", Resource: l.ref.Kind.Plural, Name: l.ref.Name}
 			}
 			return err
 		},
 		Render: func(ctx context.Context) ([]sse.Part, error) {
-			obj, err := p.cluster.Get(ctx, l.id, l.ref)
+			obj, err := p.Cluster.Objects.Get(ctx, l.id, l.ref)
 			if err != nil || applied > obj.GetGeneration() { // the page is newer than the cache, which will catch up
 				return nil, err
 			}
@@ -115,7 +119,7 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 		return views.OwnerView{}, err
 	}
 	view := views.OwnerView{
-		Owner: page.OwnerOf(obj), Name: t.Name, ETag: cluster.ETag(obj), Prefix: p.Names.Prefix,
+		Owner: page.OwnerOf(obj), Name: t.Name, ETag: write.ETag(obj), Prefix: p.Names.Prefix,
 		Resource: page.ResourceOf(p.SpaceNamed(page.PlatformTeam), l.ref.Kind, obj, p.Now()), Members: p.membersOf(t),
 		Leaving: obj.GetDeletionTimestamp() != nil, Held: int(t.Status.Resources),
 	}
@@ -135,15 +139,15 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 
 // addRights adds what the caller can do: owners and admins can change members, and admins everything else.
 func (p *Pages) addRights(ctx context.Context, l teamRequest, view *views.OwnerView) (err error) {
-	if view.MayManage, err = p.cluster.CanOne(ctx, l.id, "patch", l.ref); err != nil {
+	if view.MayManage, err = p.Cluster.Rights.CanOne(ctx, l.id, "patch", l.ref); err != nil {
 		return err
 	}
-	view.MayAdminister, err = p.cluster.Can(ctx, l.id, "update", l.ref.Kind, "")
+	view.MayAdminister, err = p.Cluster.Rights.Can(ctx, l.id, "update", l.ref.Kind, "")
 	if err == nil {
-		view.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, "")
+		view.MayDelete, err = p.Cluster.Rights.Can(ctx, l.id, "delete", l.ref.Kind, "")
 	}
 	if err == nil {
-		view.MayEndSessions, err = p.MayEndSessions(ctx, l.id)
+		view.MayEndSessions, err = p.Cluster.Sessions.MayEnd(ctx, l.id)
 	}
 	return err
 }
@@ -151,7 +155,7 @@ func (p *Pages) addRights(ctx context.Context, l teamRequest, view *views.OwnerV
 // addUse adds the resources of the namespaces, and their quotas, as far as the caller can see them.
 func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *views.OwnerView) error {
 	return func(ctx context.Context, l teamRequest, view *views.OwnerView) error {
-		all, err := p.cluster.Overview(ctx, l.id)
+		all, err := p.Cluster.Objects.Overview(ctx, l.id)
 		if err != nil {
 			return err
 		}
@@ -166,7 +170,7 @@ func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *vie
 				row.Environment = string(t.Spec.Namespaces[j].Environment)
 			}
 			row.Counts = page.CountsOver(all.Sum(p.requestedIn(name)))
-			quotas, err := p.cluster.Quotas(ctx, l.id, name)
+			quotas, err := p.Cluster.Teams.Quotas(ctx, l.id, name)
 			if err := page.Hiding(&row.Quotas.Hidden, err); err != nil {
 				return err
 			}
@@ -179,7 +183,7 @@ func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *vie
 
 // requestedIn returns a function that matches the requestable kinds in a namespace.
 func (p *Pages) requestedIn(namespace string) func(overview.Place) bool {
-	kinds := p.cluster.Kinds().Requestable()
+	kinds := p.Cluster.Kinds.Requestable()
 	return func(at overview.Place) bool {
 		_, requestable := kinds.ByPlural(at.Kind)
 		return requestable && at.Namespace == namespace
@@ -207,8 +211,8 @@ func (p *Pages) addFirst(ctx context.Context, l teamRequest, view *views.OwnerVi
 }
 
 func (p *Pages) mayRequest(ctx context.Context, l teamRequest, namespace string) (bool, error) {
-	for _, k := range p.cluster.Kinds().Requestable() {
-		if may, err := p.cluster.Can(ctx, l.id, "create", k, namespace); may || err != nil {
+	for _, k := range p.Cluster.Kinds.Requestable() {
+		if may, err := p.Cluster.Rights.Can(ctx, l.id, "create", k, namespace); may || err != nil {
 			return may, err
 		}
 	}

@@ -1,0 +1,91 @@
+// Package kubetest has Kubernetes for tests of the parts of a Cluster: access reviews, and an API server that records
+// its requests.
+package kubetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+)
+
+// Dev is a developer.
+var Dev = auth.Identity{Username: "oidc:dev", Groups: []string{"oidc:b", "oidc:a"}}
+
+// Judge answers access reviews.
+type Judge struct {
+	Clock *clocktesting.FakePassiveClock // of the caller
+	// Allow decides; by default everything is allowed.
+	Allow  func(authorizationv1.SubjectAccessReviewSpec) bool
+	Denied bool  // explicitly, which overrides Allow
+	Err    error // instead of an answer
+
+	mu    sync.Mutex
+	asked []authorizationv1.SubjectAccessReviewSpec
+}
+
+// NewJudge returns a Judge who allows everything.
+func NewJudge() *Judge {
+	return &Judge{
+		Clock: clocktesting.NewFakePassiveClock(clock.RealClock{}.Now()),
+		Allow: func(authorizationv1.SubjectAccessReviewSpec) bool { return true },
+	}
+}
+
+// Reviews returns the client of the Judge.
+func (j *Judge) Reviews() authorizationclient.SubjectAccessReviewInterface {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "subjectaccessreviews", j.review)
+	return client.AuthorizationV1().SubjectAccessReviews()
+}
+
+func (j *Judge) review(a clienttesting.Action) (bool, runtime.Object, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+	j.asked = append(j.asked, r.Spec)
+	r.Status.Allowed, r.Status.Denied = j.Allow(r.Spec), j.Denied
+	return true, r, j.Err
+}
+
+// Refuse makes the Judge refuse everything from now on.
+func (j *Judge) Refuse() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.Allow = Only()
+}
+
+// Asked returns the questions so far.
+func (j *Judge) Asked() []authorizationv1.SubjectAccessReviewSpec {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.asked)
+}
+
+// Count returns the number of questions so far.
+func (j *Judge) Count() int { return len(j.Asked()) }
+
+// Only allows what allow lists, as "verb resource namespace".
+func Only(allow ...string) func(authorizationv1.SubjectAccessReviewSpec) bool {
+	return func(r authorizationv1.SubjectAccessReviewSpec) bool {
+		at := r.ResourceAttributes
+		return slices.Contains(allow, strings.TrimSpace(at.Verb+" "+at.Resource+" "+at.Namespace))
+	}
+}
+
+// IsUnavailable reports whether err says that Kubernetes could not be reached.
+func IsUnavailable(err error) bool {
+	_, ok := errors.AsType[*failure.UnavailableError](err)
+	return ok
+}

@@ -1,0 +1,108 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/api/identity"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/impersonate"
+)
+
+// Reviewer verifies tokens of ServiceAccounts. It implements auth.TokenReviewer.
+type Reviewer struct {
+	client  kubernetes.Interface
+	own     *impersonate.Tokens // a token of our own names the issuer
+	issuers sync.Map            // of ServiceAccounts' tokens
+	signers *identity.Keys
+	now     func() time.Time
+}
+
+// NewReviewer returns a Reviewer that fetches the API server's keys with the credentials in cfg, as client does.
+func NewReviewer(cfg *rest.Config, client kubernetes.Interface, own *impersonate.Tokens, c clock.PassiveClock) (
+	*Reviewer, error,
+) {
+	signers, err := newSigners(cfg, client, c)
+	return &Reviewer{client: client, own: own, signers: signers, now: c.Now}, err
+}
+
+// IssuesTokens implements auth.TokenReviewer. The API server's issuer is the one in the tokens that it issues to the
+// portal, now or earlier in this process.
+func (t *Reviewer) IssuesTokens(ctx context.Context, issuer string) (bool, error) {
+	token, err := t.own.Current(ctx)
+	if err != nil {
+		return false, &failure.UnavailableError{Doing: "learning who issues tokens of ServiceAccounts", Cause: err}
+	}
+	if now := auth.IssuerOf(token); now != "" {
+		t.issuers.Store(now, true)
+	}
+	_, ours := t.issuers.Load(issuer)
+	return ours, nil
+}
+
+// signersEvery is the minimum interval between fetches of the API server's keys, whatever tokens strangers send: a
+// token with an unknown key waits for the next fetch.
+const signersEvery = time.Second
+
+// newSigners returns the API server's published keys for ServiceAccount tokens.
+func newSigners(own *rest.Config, clients kubernetes.Interface, c clock.PassiveClock) (*identity.Keys, error) {
+	transport, err := rest.TransportFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("making the transport for keys: %w", err)
+	}
+	return identity.NewKeysFrom(context.Background(), identity.KeySource{
+		Address:   clients.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").URL().String(),
+		Transport: transport, Every: signersEvery, Waits: true,
+	}, c.Now), nil
+}
+
+// VerifyToken implements auth.TokenReviewer.
+func (t *Reviewer) VerifyToken(ctx context.Context, issuer, token string, audiences []string) (
+	namespace string, err error,
+) {
+	tok, err := identity.Verify(ctx, issuer, t.signers, token, audiences, t.now)
+	if _, away := errors.AsType[*identity.ProviderError](err); away {
+		return "", &failure.UnavailableError{Doing: "fetching the keys of tokens of ServiceAccounts", Cause: err}
+	}
+	if err != nil {
+		return "", err
+	}
+	namespace, _, ok := auth.ServiceAccountName(tok.Subject)
+	if !ok {
+		return "", auth.ErrBadToken
+	}
+	return namespace, nil
+}
+
+// ReviewToken asks the API server for the ServiceAccount of a token. The token must be for one of the audiences.
+// auth.ErrBadToken means that the API server does not accept it; other errors, that it could not be reached.
+func (t *Reviewer) ReviewToken(ctx context.Context, token string, audiences []string) (auth.Identity, error) {
+	answer, err := t.client.AuthenticationV1().TokenReviews().Create(ctx, &authenticationv1.TokenReview{
+		Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return auth.Identity{}, &failure.UnavailableError{Doing: "asking for a token review", Cause: err}
+	}
+	st := answer.Status
+	// An authenticator that ignores audiences returns none: then the token is for the API server, not for us.
+	forUs := slices.ContainsFunc(st.Audiences, func(a string) bool { return slices.Contains(audiences, a) })
+	if !st.Authenticated || !forUs {
+		return auth.Identity{}, auth.ErrBadToken
+	}
+	_, name, ok := auth.ServiceAccountName(st.User.Username)
+	if !ok {
+		return auth.Identity{}, auth.ErrBadToken
+	}
+	return auth.Identity{Username: st.User.Username, Name: name, ServiceAccount: true}, nil
+}
