@@ -162,7 +162,8 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 	out.Body.Username, out.Body.Name, out.Body.Email = id.Username, id.Name, id.Email
 	out.Body.Groups, out.Body.Namespaces = append([]string{}, id.Groups...), append([]string{}, spaces...)
 	if in.Namespace != "" {
-		if out.Body.May, err = a.cluster.Rights.In(ctx, id, a.cluster.Kinds.Namespaced(true), in.Namespace); err != nil {
+		kinds := a.cluster.Kinds.Namespaced(true)
+		if out.Body.May, err = a.cluster.Rights.In(ctx, id, kinds, in.Namespace); err != nil {
 			return nil, a.fail(ctx, err)
 		}
 	}

@@ -74,7 +74,8 @@ func run(m *testing.M) int {
 
 // whole reports whether all tests run, not only some.
 func whole() bool {
-	return !testing.Short() && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+	chosen := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String()
+	return !testing.Short() && chosen == ""
 }
 
 // long skips a test that make test leaves to CI, which takes some time and shows a newcomer little.

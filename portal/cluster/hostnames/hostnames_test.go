@@ -87,8 +87,10 @@ func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
 				Hostname: c.hostname,
 			})
 			var forbidden *failure.ForbiddenError
-			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden || got.State != c.state ||
-				got.Holder != c.holder {
+			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if got.State != c.state || got.Holder != c.holder {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if strings.Contains(got.Message, "search") {

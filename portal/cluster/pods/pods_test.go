@@ -42,7 +42,10 @@ func TestPodsNeedARightOfTheirOwn(t *testing.T) {
 		}
 	}
 	last := j.Asked()[len(j.Asked())-1].ResourceAttributes
-	if last.Resource != "pods" || last.Subresource != "log" || last.Verb != "get" || len(s.Seen) != 0 {
+	if last.Resource != "pods" || last.Subresource != "log" {
+		t.Errorf("asked %+v, sent %d", last, len(s.Seen))
+	}
+	if last.Verb != "get" || len(s.Seen) != 0 {
 		t.Errorf("asked %+v, sent %d", last, len(s.Seen))
 	}
 }
@@ -88,8 +91,10 @@ func TestLogsAreReadAsTheCaller(t *testing.T) {
 		got, _, err := lines.Last()
 		_ = lines.Close()
 		r := s.Seen[len(s.Seen)-1]
-		if err != nil || !slices.Equal(got, []string{"one", "two"}) ||
-			r.URL.Path != "/api/v1/namespaces/payments/pods/shop-1/log" || r.URL.RawQuery != row.query {
+		if err != nil || !slices.Equal(got, []string{"one", "two"}) {
+			t.Errorf("%s: %q, %v by %s", row.reason, got, err, r.URL)
+		}
+		if r.URL.Path != "/api/v1/namespaces/payments/pods/shop-1/log" || r.URL.RawQuery != row.query {
 			t.Errorf("%s: %q, %v by %s", row.reason, got, err, r.URL)
 		}
 		if r.Header.Get("Impersonate-User") != row.id.Username ||

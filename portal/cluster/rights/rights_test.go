@@ -27,8 +27,10 @@ func TestRightsCostFewReviews(t *testing.T) {
 	} {
 		before := j.Count()
 		may, err := c.In(t.Context(), kubetest.Dev, kinds, look.at)
-		if err != nil || len(may) != len(kinds) || may["sqsqueues"] == nil ||
-			!slices.Equal(may["s3buckets"], look.want) {
+		if err != nil || len(may) != len(kinds) {
+			t.Fatalf("%s: %v, %v", look.at, may, err)
+		}
+		if may["sqsqueues"] == nil || !slices.Equal(may["s3buckets"], look.want) {
 			t.Errorf("%s: %v, %v", look.at, may, err)
 		}
 		if n := j.Count() - before; n != look.cost {

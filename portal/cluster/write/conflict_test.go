@@ -99,8 +99,11 @@ func TestAnEditOfAnOlderVersionTellsOfTheNewOne(t *testing.T) {
 	}
 	began.ETag = tag("u", 3)
 	got, err := cl.Edit(t.Context(), kubetest.Dev, ref.Kind, began, mine, true)
-	if body, writes := there.written(t); err != nil || writes != 2 || got.Was.GetGeneration() != 3 ||
-		body["spec"].(map[string]any)["region"] != "eu-west-2" {
+	body, writes := there.written(t)
+	if err != nil || writes != 2 {
+		t.Errorf("this version: %v after %d writes of %v, was %v", err, writes, body, got.Was)
+	}
+	if got.Was.GetGeneration() != 3 || body["spec"].(map[string]any)["region"] != "eu-west-2" {
 		t.Errorf("this version: %v after %d writes of %v, was %v", err, writes, body, got.Was)
 	}
 }
@@ -122,8 +125,11 @@ func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 		"status": map[string]any{"ready": false},
 	}}
 	got := withUsersPart(live, wanted)
-	if a := got.GetAnnotations(); a[v1alpha1.AnnotationRequestedBy] != "me" || a[feed.LastApplied] != "{}" ||
-		a["mine"] != "1" || a["gone"] != "" {
+	a := got.GetAnnotations()
+	if a[v1alpha1.AnnotationRequestedBy] != "me" || a[feed.LastApplied] != "{}" {
+		t.Errorf("annotations %v", a)
+	}
+	if a["mine"] != "1" || a["gone"] != "" {
 		t.Errorf("annotations %v", a)
 	}
 	if got.GetResourceVersion() != "7" || len(got.GetFinalizers()) != 1 || len(got.GetLabels()) != 0 {

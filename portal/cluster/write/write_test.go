@@ -31,9 +31,10 @@ func TestAnnotateSendsAnnotationsOnly(t *testing.T) {
 		t.Fatalf("%v, %v", obj, err)
 	}
 	r := s.Seen[0]
-	if r.Method != "PATCH" || r.Header.Get("Content-Type") != "application/merge-patch+json" ||
-		r.Header.Get("Impersonate-User") != kubetest.Dev.Username ||
-		r.URL.Path != "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/logs" {
+	if r.Method != "PATCH" || r.Header.Get("Content-Type") != "application/merge-patch+json" {
+		t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+	}
+	if r.Header.Get("Impersonate-User") != kubetest.Dev.Username || r.URL.Path != "/apis/portico.dev/v1alpha1/namespaces/payments/s3buckets/logs" {
 		t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
 	}
 	if got, want := s.Bodies[0],

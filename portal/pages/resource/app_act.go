@@ -115,7 +115,8 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	case app.Status.Revisions[i].Image == app.Spec.Image:
 		wrong = "This version is already the one you requested. Nothing was changed."
 	default:
-		_, err = p.Cluster.Write.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
+		_, err = p.Cluster.Write.Annotate(r.Context(), l.id, l.ref,
+			map[string]*string{v1alpha1.AnnotationRollback: &asked})
 		if wrong, err = refusal(l.ref.Kind, err, ""); err != nil {
 			return err
 		}

@@ -162,8 +162,8 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj 
 		}
 		list = append(list, one)
 	}
-	result, err := p.Cluster.Write.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": map[string]any{"members": list}},
-		form.ETag, false)
+	result, err := p.Cluster.Write.Patch(r.Context(), l.id, l.ref,
+		map[string]any{"spec": map[string]any{"members": list}}, form.ETag, false)
 	var changed *failure.ChangedError
 	switch fields := catalog.FromStatus(l.ref.Kind, err); {
 	case err == nil:
