@@ -54,7 +54,7 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run what shows that the tree works: unit, integration, browser and monitoring tests without the longest, beside each other; some 15 min
+test: deps ## Run all tests but the longest: unit, integration, browser and monitoring; about 15 min
 	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short PROCESSES=$(or $(PROCESSES),2) test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
@@ -74,8 +74,8 @@ test-race: $(run-tests) ## Run the unit tests of packages that start goroutines 
 	@CGO_ENABLED=1 $(run-tests) -name race -in "$(addprefix ./,$(goroutines))" -- -race -vet=off -shuffle=on -timeout=25m
 
 .PHONY: test-all
-test-all: deps ## Run everything that finds faults: make test with every case, races, other servers, the oldest Kubernetes, identity providers, fuzzing, chaos; some 3 hours
-	@EVERY_CASE=1 $(MAKE) --keep-going test test-race-all test-compat test-oldest test-idp fuzz chaos
+test-all: deps ## Run everything that finds faults: every test with every case, races, other servers, the oldest Kubernetes, identity providers, fuzzing, chaos; some 3 hours
+	@EVERY_CASE=1 $(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-race-all test-compat test-oldest test-idp fuzz chaos
 
 .PHONY: test-race-all
 test-race-all: ## Run all unit and integration tests with the race detector; about an hour
