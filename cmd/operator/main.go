@@ -16,7 +16,7 @@ import (
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/portico-platform/portico/api/guard"
+	"github.com/portico-platform/portico/api/authz"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/internal/program"
@@ -94,7 +94,7 @@ func (f *flags) metricsServer() server.Options {
 	o.SecureServing = true
 	o.CertDir = "/nowhere" // without files, each process generates its own certificate
 	o.FilterProvider = func(cfg *rest.Config, _ *http.Client) (server.Filter, error) {
-		readers, err := guard.For(cfg, "", f.controllers.Engine.Now)
+		readers, err := authz.For(cfg, "", f.controllers.Engine.Now)
 		return func(_ logr.Logger, h http.Handler) (http.Handler, error) { return readers.Over(h), nil }, err
 	}
 	return o

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
-	"github.com/portico-platform/portico/api/guard"
+	"github.com/portico-platform/portico/api/authz"
 	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/portal"
 )
@@ -89,7 +89,7 @@ func (f *flags) metricsHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	readers, err := guard.For(cfg, "", clock.RealClock{}.Now)
+	readers, err := authz.For(cfg, "", clock.RealClock{}.Now)
 	if err != nil {
 		return nil, fmt.Errorf("protect the metrics: %w", err)
 	}

@@ -67,24 +67,24 @@ func NotAllowed(what, rule, by, allows string) error {
 		rule)
 }
 
-// keeper reserves tag keys for the platform.
-type keeper struct {
+// tagRule reserves tag keys for the platform.
+type tagRule struct {
 	by        string
 	forbidden []string
 	enforced  v1alpha1.Tags
 }
 
-func (s *Session) keepers() []keeper {
-	all := []keeper{{v1alpha1.KindAWSProvider + " " + s.Provider, s.Rules.ForbiddenTagKeys, s.Rules.EnforcedTags}}
+func (s *Session) tagRules() []tagRule {
+	all := []tagRule{{v1alpha1.KindAWSProvider + " " + s.Provider, s.Rules.ForbiddenTagKeys, s.Rules.EnforcedTags}}
 	if g := s.TeamRules(); g != nil {
-		all = append(all, keeper{s.teamName(), g.ForbiddenTagKeys, g.EnforcedTags})
+		all = append(all, tagRule{s.teamName(), g.ForbiddenTagKeys, g.EnforcedTags})
 	}
 	return all
 }
 
-// keeps reports whether the key is reserved, ignoring case: AWS allows tags that differ only in case, and IAM's tag
+// reserves reports whether the key is reserved, ignoring case: AWS allows tags that differ only in case, and IAM's tag
 // conditions match either. The exact key of an enforced tag is allowed, because the platform's value wins.
-func (k keeper) keeps(key string) bool {
+func (k tagRule) reserves(key string) bool {
 	for enforced := range k.enforced {
 		if key != enforced && strings.EqualFold(key, enforced) {
 			return true
@@ -99,10 +99,10 @@ func (k keeper) keeps(key string) bool {
 
 // CheckTags returns an error for the tags in own that the provider or the team forbids; nil if none.
 func (s *Session) CheckTags(own v1alpha1.Tags) error {
-	for _, k := range s.keepers() {
+	for _, k := range s.tagRules() {
 		var keys []string
 		for _, key := range slices.Sorted(maps.Keys(own)) {
-			if k.keeps(key) {
+			if k.reserves(key) {
 				keys = append(keys, key)
 			}
 		}
@@ -117,7 +117,7 @@ func (s *Session) CheckTags(own v1alpha1.Tags) error {
 
 // forbidden reports whether the key is reserved for the platform.
 func (s *Session) forbidden(key string) bool {
-	return slices.ContainsFunc(s.keepers(), func(k keeper) bool { return k.keeps(key) })
+	return slices.ContainsFunc(s.tagRules(), func(k tagRule) bool { return k.reserves(key) })
 }
 
 // tagLayers returns the layers of a resource's tags; later ones win.

@@ -63,7 +63,7 @@ func Noted(status *v1alpha1.AWSStatus, name string) string {
 //
 //   - [TagRestorer]: always; the command that restores lost ownership tags
 //   - [Resolver]: the spec names other objects
-//   - [SafeKeeper]: it has settings that are [Setting.Safe]
+//   - [SafePather]: it has settings that are [Setting.Safe]
 //   - [LiveReader]: it has values that change all the time
 //   - [Stopper]: it offers the deletion policy Stop
 //   - [DeletionObserver]: AWS takes a while to delete the resource

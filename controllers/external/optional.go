@@ -15,10 +15,10 @@ type Resolver[T Object] interface {
 	Resolve(ctx context.Context, obj T) error
 }
 
-// SafeKeeper is an Adapter of a kind with settings that have a value which keeps others out. SafePaths lists those that
+// SafePather is an Adapter of a kind with settings that have a value which keeps others out. SafePaths lists those that
 // have it in seen, as far as they were read; all of them if seen is nil. status.safeFields lists those that Portico
 // keeps at it.
-type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
+type SafePather[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
 
 // LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue,
 // and are therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It

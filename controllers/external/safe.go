@@ -22,10 +22,10 @@ func keepsWhatIsSafe(obj Object) bool {
 	return spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !ObserveOnly(obj)
 }
 
-// safePaths returns SafeKeeper.SafePaths; nil for other adapters.
+// safePaths returns SafePather.SafePaths; nil for other adapters.
 func (r *reconciliation[T, S]) safePaths(seen *S) []string {
-	if keeper, ok := r.Adapter.(SafeKeeper[T, S]); ok {
-		return keeper.SafePaths(r.obj, seen)
+	if safe, ok := r.Adapter.(SafePather[T, S]); ok {
+		return safe.SafePaths(r.obj, seen)
 	}
 	return nil
 }

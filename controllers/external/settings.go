@@ -30,7 +30,7 @@ type Setting[T, S any] struct {
 	// for Safe settings it is Default.
 	Guard string
 	// Safe means that Default keeps others out: where Portico keeps it, the setting has it whenever the spec declares
-	// nothing. See SafeKeeper.
+	// nothing. See SafePather.
 	Safe bool
 	// Together names settings that AWS validates together: their changes are not divided. Empty: AWS validates the
 	// setting alone. PlanCall and PlanCalls apply this, Settles and Refuse.

@@ -28,7 +28,7 @@ func newHandlers(s Source) *handlers {
 }
 
 // questions returns what callers can ask with GET, by path: each function returns the answer, which is written as JSON.
-// Who may ask is decided before, by package guard: a caller needs the right to get the path.
+// Who may ask is decided before, by package authz: a caller needs the right to get the path.
 func (h *handlers) questions() map[string]func(r *http.Request) (any, error) {
 	all := map[string]func(r *http.Request) (any, error){
 		operatorapi.ResourcesPath:                                h.listResources,

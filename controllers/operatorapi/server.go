@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/portico-platform/portico/api/guard"
+	"github.com/portico-platform/portico/api/authz"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -91,7 +91,7 @@ type Server struct {
 
 // New returns a server, which listens once it is started.
 func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
-	callers, err := guard.For(cfg, operatorapi.Audience, s.Now)
+	callers, err := authz.For(cfg, operatorapi.Audience, s.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 	return newServer(callers, announcer{leases.Leases(o.Namespace)}, o, s), nil
 }
 
-func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
+func newServer(g *authz.Filter, a announcer, o Options, s Source) *Server {
 	return &Server{
 		options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, newHandlers(s).routes())),
 	}

@@ -61,7 +61,7 @@ func (k *kubernetes) withLease(t *testing.T) *kubernetes {
 }
 
 func (k *kubernetes) server(o Options) *Server {
-	return newServer(k.guard(), announcer{k.CoordinationV1().Leases(namespace)}, o,
+	return newServer(k.filter(), announcer{k.CoordinationV1().Leases(namespace)}, o,
 		Source{Records: memory{record("S3Bucket", "payments", "logs")}, Now: time.Now})
 }
 

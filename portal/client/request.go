@@ -247,7 +247,7 @@ func (r *request) once(ctx context.Context) (*http.Response, error) {
 		stop(nil)
 		return nil, r.failed(err)
 	}
-	resp.Body = guard(ctx, resp.Body, stop)
+	resp.Body = watchSilence(ctx, resp.Body, stop)
 	return resp, nil
 }
 

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/api/guard"
+	"github.com/portico-platform/portico/api/authz"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
@@ -234,7 +234,7 @@ func (m *matrix) metrics(actors []actor) (cells []string) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	readers, err := guard.For(cfg, "", time.Now)
+	readers, err := authz.For(cfg, "", time.Now)
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type instance struct {
 
 var (
 	_ external.TagRestorer[*v1alpha1.EC2Instance, instanceState] = (*instance)(nil)
-	_ external.SafeKeeper[*v1alpha1.EC2Instance, instanceState]  = (*instance)(nil)
+	_ external.SafePather[*v1alpha1.EC2Instance, instanceState]  = (*instance)(nil)
 	_ external.Stopper[*v1alpha1.EC2Instance, instanceState]     = (*instance)(nil)
 	_ external.DeletionObserver[instanceState]                   = (*instance)(nil)
 	_ external.TerminationObserver                               = (*instance)(nil)
@@ -65,7 +65,7 @@ func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
 	return paths
 }
 
-// SafePaths implements external.SafeKeeper.
+// SafePaths implements external.SafePather.
 func (i *instance) SafePaths(obj *v1alpha1.EC2Instance, seen *instanceState) []string {
 	return external.SafePaths(settingsOf(obj), seen)
 }

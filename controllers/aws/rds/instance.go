@@ -33,7 +33,7 @@ type instance struct {
 var (
 	_ external.TagRestorer[*v1alpha1.RDSInstance, instanceState] = (*instance)(nil)
 	_ external.Resolver[*v1alpha1.RDSInstance]                   = (*instance)(nil)
-	_ external.SafeKeeper[*v1alpha1.RDSInstance, instanceState]  = (*instance)(nil)
+	_ external.SafePather[*v1alpha1.RDSInstance, instanceState]  = (*instance)(nil)
 	_ external.DeletionObserver[instanceState]                   = (*instance)(nil)
 )
 
@@ -119,7 +119,7 @@ func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
 	return paths
 }
 
-// SafePaths implements external.SafeKeeper.
+// SafePaths implements external.SafePather.
 func (i *instance) SafePaths(obj *v1alpha1.RDSInstance, seen *instanceState) []string {
 	return external.SafePaths(descriptions(obj.Spec.Engine), seen)
 }

@@ -49,7 +49,7 @@ type bucket struct {
 var (
 	_ external.TagRestorer[*v1alpha1.S3Bucket, bucketState] = bucket{}
 	_ external.Resolver[*v1alpha1.S3Bucket]                 = bucket{}
-	_ external.SafeKeeper[*v1alpha1.S3Bucket, bucketState]  = bucket{}
+	_ external.SafePather[*v1alpha1.S3Bucket, bucketState]  = bucket{}
 )
 
 // Bucket returns the adapter of S3Bucket for one pass.
@@ -188,7 +188,7 @@ func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 	return paths
 }
 
-// SafePaths implements external.SafeKeeper.
+// SafePaths implements external.SafePather.
 func (b bucket) SafePaths(_ *v1alpha1.S3Bucket, seen *bucketState) []string {
 	var paths []string
 	for _, f := range features {

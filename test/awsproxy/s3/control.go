@@ -77,7 +77,7 @@ func (s Control) Around(ctx context.Context, x *wire.Exchange, next wire.Forward
 	case account != facts.owner:
 		return x.Fail(http.StatusForbidden, "AccessDenied", "Access Denied"), nil
 	}
-	if refusal, err := s.guard(ctx, x); refusal != nil || err != nil {
+	if refusal, err := s.refuseElsewhere(ctx, x); refusal != nil || err != nil {
 		return refusal, err
 	}
 	var sent struct {

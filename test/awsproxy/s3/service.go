@@ -74,7 +74,7 @@ func (s *Service) serve(ctx context.Context, x *wire.Exchange, next wire.Forward
 		unlock()
 		return x.Fail(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist"), nil
 	}
-	refusal, err := s.guard(ctx, x)
+	refusal, err := s.refuseElsewhere(ctx, x)
 	if refusal == nil && err == nil {
 		refusal, err = s.locked(ctx, x)
 	}
@@ -134,9 +134,9 @@ func (s *Service) complete(x *wire.Exchange, r *wire.Reply) *wire.Reply {
 
 const namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
-// guard refuses a bucket that is in another region than the call's, or belongs to another account than the caller's,
+// refuseElsewhere refuses a bucket that is in another region than the call's, or belongs to another account than the caller's,
 // or than the caller expects; moto ignores all three. Moto reports a missing bucket.
-func (s *Service) guard(ctx context.Context, x *wire.Exchange) (*wire.Reply, error) {
+func (s *Service) refuseElsewhere(ctx context.Context, x *wire.Exchange) (*wire.Reply, error) {
 	facts, err := s.facts(ctx, x)
 	if err != nil || facts.owner == "" {
 		return nil, err

@@ -17,24 +17,24 @@ func (e *SilentError) Error() string {
 	return fmt.Sprintf("it has said nothing for %s: the connection is dead, or a proxy holds the answer back", e.For)
 }
 
-// guarded is a body that fails after too long a silence.
-type guarded struct {
+// watchedBody is a body that fails after too long a silence.
+type watchedBody struct {
 	io.ReadCloser
 	dog   *time.Timer
 	stop  context.CancelCauseFunc
 	cause func() error
 }
 
-// guard returns body, and calls stop, which cancels ctx, when the body is silent for longer than silence.
-func guard(ctx context.Context, body io.ReadCloser, stop context.CancelCauseFunc) io.ReadCloser {
-	return &guarded{
+// watchSilence returns body, and calls stop, which cancels ctx, when the body is silent for longer than silence.
+func watchSilence(ctx context.Context, body io.ReadCloser, stop context.CancelCauseFunc) io.ReadCloser {
+	return &watchedBody{
 		ReadCloser: body, stop: stop, cause: func() error { return context.Cause(ctx) },
 		dog: time.AfterFunc(silence, func() { stop(&SilentError{silence}) }),
 	}
 }
 
 // Read returns the reason why the request was cancelled instead of the context's error.
-func (g *guarded) Read(b []byte) (int, error) {
+func (g *watchedBody) Read(b []byte) (int, error) {
 	n, err := g.ReadCloser.Read(b)
 	g.dog.Reset(silence)
 	if cause := g.cause(); err != nil && err != io.EOF && cause != nil { //nolint:errorlint // a reader's end is io.EOF itself
@@ -43,7 +43,7 @@ func (g *guarded) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (g *guarded) Close() error {
+func (g *watchedBody) Close() error {
 	g.dog.Stop()
 	g.stop(nil)
 	return g.ReadCloser.Close()

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/portico-platform/portico/api/guard"
+	"github.com/portico-platform/portico/api/authz"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -81,8 +81,8 @@ func (k *kubernetes) reviewToken(r *authenticationv1.TokenReview) (*authenticati
 	return r, nil
 }
 
-func (k *kubernetes) guard() *guard.Guard {
-	return guard.New(k.AuthenticationV1().TokenReviews(), k.AuthorizationV1().SubjectAccessReviews(),
+func (k *kubernetes) filter() *authz.Filter {
+	return authz.New(k.AuthenticationV1().TokenReviews(), k.AuthorizationV1().SubjectAccessReviews(),
 		operatorapi.Audience, func() time.Time { return k.now })
 }
 
@@ -123,7 +123,7 @@ func TestWhoIsLetIn(t *testing.T) {
 			if c.change != nil {
 				c.change(k)
 			}
-			h := k.guard().Over(newHandlers(Source{Records: &engine.Records{}, Now: time.Now}).routes())
+			h := k.filter().Over(newHandlers(Source{Records: &engine.Records{}, Now: time.Now}).routes())
 			w := call(h, operatorapi.ResourcesPath, c.authorization)
 			if w.Code != c.status || k.tokens != c.asked {
 				t.Errorf("answers %d after %d questions, want %d after %d: %s", w.Code, k.tokens, c.status, c.asked,
@@ -149,7 +149,7 @@ func saysNothing(t *testing.T, w *httptest.ResponseRecorder) {
 
 func TestAnswersAreKeptForAWhile(t *testing.T) {
 	k := newKubernetes()
-	h := k.guard().Over(http.NotFoundHandler())
+	h := k.filter().Over(http.NotFoundHandler())
 	ask := func(path, token string, status, tokens, access int) {
 		t.Helper()
 		if w := call(h, path, "Bearer "+token); w.Code != status || k.tokens != tokens || k.access != access {
@@ -175,7 +175,7 @@ func TestAnswersAreKeptForAWhile(t *testing.T) {
 // TestWritesAreAskedForByTheirMethod checks that a right to get a path does not permit changes.
 func TestWritesAreAskedForByTheirMethod(t *testing.T) {
 	k := newKubernetes()
-	h := k.guard().Over(http.NotFoundHandler())
+	h := k.filter().Over(http.NotFoundHandler())
 	for method, status := range map[string]int{
 		http.MethodGet: 404, http.MethodHead: 404, http.MethodPost: 403,
 		http.MethodPatch: 403, http.MethodDelete: 403,

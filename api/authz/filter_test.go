@@ -1,4 +1,4 @@
-package guard
+package authz
 
 import "testing"
 

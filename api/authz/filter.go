@@ -1,6 +1,6 @@
-// Package guard protects a server with Kubernetes' authentication and authorisation: callers need the right to get its
+// Package authz protects a server with Kubernetes' authentication and authorisation: callers need the right to get its
 // paths.
-package guard
+package authz
 
 import (
 	"context"
@@ -42,9 +42,9 @@ var (
 	errForbidden       = errors.New("the caller may not use this path so")
 )
 
-// Guard lets a request pass if its token is for this server and Kubernetes says that its user may use the path. The
+// Filter lets a request pass if its token is for this server and Kubernetes says that its user may use the path. The
 // verb of that right is get for reading, and else the method in small letters.
-type Guard struct {
+type Filter struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
 	// audience is the required audience of tokens; "" is the API server's, which the tokens of all Pods have.
@@ -57,9 +57,9 @@ type Guard struct {
 // digest of what must not lie around in memory for longer than a request.
 type digest [sha256.Size]byte
 
-// For returns a guard that sends reviews to the API server of cfg, at a low rate: anyone who reaches the port can cause
+// For returns a filter that sends reviews to the API server of cfg, at a low rate: anyone who reaches the port can cause
 // them.
-func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error) {
+func For(cfg *rest.Config, audience string, now func() time.Time) (*Filter, error) {
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond
 	tokens, err := authenticationclient.NewForConfig(own)
@@ -73,11 +73,11 @@ func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error
 	return New(tokens.TokenReviews(), access.SubjectAccessReviews(), audience, now), nil
 }
 
-// New returns a guard that sends reviews with these clients.
+// New returns a filter that sends reviews with these clients.
 func New(tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface,
 	audience string, now func() time.Time,
-) *Guard {
-	return &Guard{
+) *Filter {
+	return &Filter{
 		tokens: tokens, access: access, audience: audience,
 		users:   expiring.New[digest, *authenticationv1.UserInfo](reviewsKept, now),
 		allowed: expiring.New[digest, bool](reviewsKept, now),
@@ -85,7 +85,7 @@ func New(tokens authenticationclient.TokenReviewInterface, access authorizationc
 }
 
 // Over wraps h. Refusals say nothing but their status.
-func (g *Guard) Over(h http.Handler) http.Handler {
+func (g *Filter) Over(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
 		err := g.check(ctx, r)
@@ -110,7 +110,7 @@ func refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-func (g *Guard) check(ctx context.Context, r *http.Request) error {
+func (g *Filter) check(ctx context.Context, r *http.Request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > longestToken ||
 		len(r.Header.Values("Authorization")) > 1 {
@@ -150,7 +150,7 @@ func reviewed(path string) string {
 }
 
 // user returns the user of a token; errUnauthenticated if it is invalid, or not for this server.
-func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
+func (g *Filter) user(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
 	key := digest(sha256.Sum256([]byte(token)))
 	user, ok := g.users.Get(key)
 	if !ok {
@@ -183,7 +183,7 @@ func verbOf(method string) string {
 	return strings.ToLower(method)
 }
 
-func (g *Guard) may(ctx context.Context, user *authenticationv1.UserInfo, verb, path string) (bool, error) {
+func (g *Filter) may(ctx context.Context, user *authenticationv1.UserInfo, verb, path string) (bool, error) {
 	spec := authorizationv1.SubjectAccessReviewSpec{
 		User: user.Username, Groups: user.Groups, UID: user.UID,
 		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: verb},
