@@ -57,8 +57,8 @@ type Filter struct {
 // digest of what must not lie around in memory for longer than a request.
 type digest [sha256.Size]byte
 
-// For returns a filter that sends reviews to the API server of cfg, at a low rate: anyone who reaches the port can cause
-// them.
+// For returns a filter that sends reviews to the API server of cfg, at a low rate: anyone who reaches the port can
+// cause them.
 func For(cfg *rest.Config, audience string, now func() time.Time) (*Filter, error) {
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond

@@ -134,8 +134,8 @@ func (s *Service) complete(x *wire.Exchange, r *wire.Reply) *wire.Reply {
 
 const namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
-// refuseElsewhere refuses a bucket that is in another region than the call's, or belongs to another account than the caller's,
-// or than the caller expects; moto ignores all three. Moto reports a missing bucket.
+// refuseElsewhere refuses a bucket that is in another region than the call's, or belongs to another account than the
+// caller's, or than the caller expects; moto ignores all three. Moto reports a missing bucket.
 func (s *Service) refuseElsewhere(ctx context.Context, x *wire.Exchange) (*wire.Reply, error) {
 	facts, err := s.facts(ctx, x)
 	if err != nil || facts.owner == "" {
