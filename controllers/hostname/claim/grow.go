@@ -25,14 +25,17 @@ func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 	if _, err := r.open(ctx); err != nil {
 		return nil, err
 	}
-	after, growth, err := r.reserveGrowth(ctx, held, wanted)
-	if growth == nil || err != nil {
-		return held, err
+	after, grown, err := r.reserveGrowth(ctx, held, wanted)
+	switch {
+	case err != nil:
+		return nil, err
+	case grown == nil:
+		return held, nil
 	}
 	patch := client.MergeFromWithOptions(held, client.MergeFromWithOptimisticLock{})
 	err = r.Client.Patch(ctx, after, patch, client.FieldOwner("portico"))
 	if err != nil {
-		r.forget(held.Name, growth) // the cache decides what the claim has
+		r.ungrow(held.Name, grown)
 	}
 	if apierrors.IsConflict(err) {
 		return nil, engine.Wait(v1alpha1.ReasonClaiming, time.Second, "the claim has changed since it was read")
@@ -46,7 +49,7 @@ func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 
 // reserveGrowth returns the claim with its new budget, which is pending from now on; nil if the budget does not change.
 func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (
-	*v1alpha1.DomainClaim, *pending, error,
+	*v1alpha1.DomainClaim, *growth, error,
 ) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +69,31 @@ func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim
 	}
 	after := held.DeepCopy()
 	after.Spec.Budget = grown
-	growth := &pending{spec: after.Spec, state: created, inFlight: true, uid: held.UID}
-	r.pending[held.Name] = growth
-	return after, growth, nil
+	before := r.pending[held.Name]
+	if before != nil && (before.state != created || before.uid != held.UID) {
+		return nil, nil, engine.Wait(v1alpha1.ReasonClaiming, time.Second, "the claim was given back since it was read")
+	}
+	g := &growth{pending{spec: after.Spec, state: created, inFlight: true, uid: held.UID}, before}
+	r.pending[held.Name] = &g.pending
+	return after, g, nil
+}
+
+// growth is a larger budget that is pending, and what was pending before.
+type growth struct {
+	pending
+
+	before *pending
+}
+
+// ungrow puts back what was pending before a budget that could not be changed, unless something else has replaced it.
+func (r *Registry) ungrow(name string, g *growth) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.pending[name] != &g.pending:
+	case g.before != nil:
+		r.pending[name] = g.before
+	default:
+		delete(r.pending, name)
+	}
 }

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -114,5 +115,50 @@ func TestAGrowthIsCountedWhileItIsWritten(t *testing.T) {
 	}
 	if _, err := c.Grow(t.Context(), one, budget(10, 10)); err != nil || counted != budget(10, 10) {
 		t.Errorf("%+v was counted, %v", counted, err)
+	}
+}
+
+// TestAClaimThatWasGivenBackDoesNotGrow keeps the announcement of another holder, which the cache does not show yet.
+func TestAClaimThatWasGivenBackDoesNotGrow(t *testing.T) {
+	one := &v1alpha1.DomainClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "dc-1", UID: "1"},
+		Spec:       v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: budget(3, 4)},
+	}
+	c := claims(cluster(t, interceptor.Funcs{}, one))
+	if _, err := c.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	theirs := &pending{spec: v1alpha1.DomainClaimSpec{Holder: v1alpha1.ClaimHolder{UID: "other"}}, state: announced}
+	c.pending["dc-1"] = theirs
+	if _, err := c.Grow(t.Context(), one, budget(10, 10)); reasonOf(err) != v1alpha1.ReasonClaiming {
+		t.Errorf("error %v, want it to wait", err)
+	}
+	if c.pending["dc-1"] != theirs {
+		t.Errorf("pending is %+v, want the announcement", c.pending["dc-1"])
+	}
+}
+
+// TestABudgetThatIsRefusedIsTakenBack puts back what was known of the claim before.
+func TestABudgetThatIsRefusedIsTakenBack(t *testing.T) {
+	one := &v1alpha1.DomainClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "dc-1", UID: "1"},
+		Spec:       v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: budget(3, 4)},
+	}
+	refusal := errors.New("refused")
+	c := claims(cluster(t, interceptor.Funcs{
+		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			return refusal
+		},
+	}, one))
+	if _, err := c.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := &pending{spec: one.Spec, state: created, uid: "1", generation: 7}
+	c.pending["dc-1"] = before
+	if _, err := c.Grow(t.Context(), one, budget(10, 10)); !errors.Is(err, refusal) {
+		t.Errorf("error %v, want %v", err, refusal)
+	}
+	if c.pending["dc-1"] != before {
+		t.Errorf("pending is %+v, want what it was", c.pending["dc-1"])
 	}
 }

@@ -50,6 +50,9 @@ func (r *Registry) endEpoch() {
 // read reads the ledger, and then the DomainClaims. In the opposite order an announcement that became a claim in
 // between would be missed.
 func (r *Registry) read(ctx context.Context) (epoch int, err error) {
+	r.mu.Lock()
+	since := r.notes
+	r.mu.Unlock()
 	ledger, err := r.readLedger(ctx)
 	if err != nil {
 		return 0, err
@@ -74,7 +77,7 @@ func (r *Registry) read(ctx context.Context) (epoch int, err error) {
 		}
 	}
 	for name, p := range r.pending {
-		if p.newerThan(all[name]) {
+		if p.newerThan(all[name], since) {
 			all[name] = p
 		}
 	}

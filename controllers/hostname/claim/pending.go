@@ -21,6 +21,7 @@ type pending struct {
 	// Of a claim that is created:
 	uid        types.UID
 	generation int64
+	note       int // its number among the notes of this process; 0 if it was read
 }
 
 // state is how far a pending claim is, as far as this process knows.
@@ -44,9 +45,12 @@ func (p *pending) shownBy(one *v1alpha1.DomainClaim) bool {
 }
 
 // newerThan reports whether p is newer than what was read of the claim from the API server: nil if there was nothing.
-// What another process announces counts more than what this one has created: it may have been released since.
-func (p *pending) newerThan(read *pending) bool {
+// since is the number of notes when reading began. What another process announces counts more than what this one has
+// created: it may have been released since.
+func (p *pending) newerThan(read *pending, since int) bool {
 	switch {
+	case p.note > since && (read == nil || read.spec.Holder.UID == p.spec.Holder.UID): // while it was read
+		return true
 	case p.state != created: // this process creates it
 		return p.inFlight && (read == nil || read.state != created)
 	case read == nil: // created since
@@ -111,7 +115,8 @@ func (r *Registry) prune(cached *v1alpha1.DomainClaimList) {
 func (r *Registry) note(c *v1alpha1.DomainClaim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending[c.Name] = &pending{spec: c.Spec, state: created, uid: c.UID, generation: c.Generation}
+	r.notes++
+	r.pending[c.Name] = &pending{spec: c.Spec, state: created, uid: c.UID, generation: c.Generation, note: r.notes}
 }
 
 // abandon records that this process is not creating a claim any more. It may be announced and may exist, if a response

@@ -314,3 +314,27 @@ func firstWithRoom(budget v1alpha1.LoadBalancerBudget) func(context.Context, []v
 		}
 	}
 }
+
+// TestWhatIsNotedWhileItIsReadStays checks which of two pictures of a claim is newer.
+func TestWhatIsNotedWhileItIsReadStays(t *testing.T) {
+	of := func(holder string) v1alpha1.DomainClaimSpec {
+		return v1alpha1.DomainClaimSpec{Holder: v1alpha1.ClaimHolder{UID: holder}}
+	}
+	noted := &pending{spec: of("ours"), state: created, uid: "1", generation: 3, note: 5}
+	for name, row := range map[string]struct {
+		read  *pending
+		since int
+		newer bool
+	}{
+		"its own announcement, created since":      {&pending{spec: of("ours"), state: announced}, 4, true},
+		"its own announcement, created before":     {&pending{spec: of("ours"), state: announced}, 5, false},
+		"another's announcement":                   {&pending{spec: of("theirs"), state: announced}, 4, false},
+		"an earlier generation, changed since":     {&pending{spec: of("ours"), state: created, uid: "1", generation: 2}, 4, true},
+		"what was read after it was noted":         {&pending{spec: of("ours"), state: created, uid: "1", generation: 3}, 5, false},
+		"nothing, as it is created after the list": {nil, 4, true},
+	} {
+		if got := noted.newerThan(row.read, row.since); got != row.newer {
+			t.Errorf("%s: newer %v, want %v", name, got, row.newer)
+		}
+	}
+}

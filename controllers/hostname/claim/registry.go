@@ -48,6 +48,7 @@ type Registry struct {
 	ledger   *corev1.ConfigMap   // as last read or written; nil if somebody else may have written it since
 	epoch    int                 // counts how often everything had to be read again; see endEpoch
 	writes   int                 // how many writes of the ledger have begun
+	notes    int                 // how many claims were noted
 	pending  map[string]*pending // claims that the cache may not show or may show outdated, by name
 	released map[claimID]bool    // claims that are released, and that the cache may still show
 	removing map[string]bool     // PoolGateways that are being deleted
