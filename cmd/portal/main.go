@@ -127,7 +127,7 @@ func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monit
 		return nil, err
 	}
 	m := check.NewMonitor(log, check.Check{Name: "crds", Run: cluster.CRDs},
-		check.Check{Name: "impersonation", Run: c.Impersonator.Check(c.Kinds)})
+		check.Check{Name: "impersonation", Run: c.CheckImpersonation()})
 	m.Every = f.look
 	return m, nil
 }

@@ -32,7 +32,7 @@ func overRecording(t *testing.T, may *rights.Rights, as *impersonate.Impersonato
 	to *activity.Recorder,
 ) *Cluster {
 	t.Helper()
-	c := &Cluster{Kinds: catalogtest.Kinds(t), Impersonator: as}
+	c := &Cluster{Kinds: catalogtest.Kinds(t), running: running{as: as}}
 	c.running = running{feed: kubetest.NewFeed(t, kubetest.NewSpaces()), rights: may, activity: to}
 	c.build(fake.NewClientset(), s.Reader(t), Options{Clock: s.Clock})
 	return c

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/api/tracing"
+	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/failure"
@@ -66,10 +67,9 @@ type Cluster struct {
 	Sessions  Sessions
 	Changes   *feed.Changes // of objects, for subscribers
 
-	Revocations  *sessions.Revocations // shared by all replicas
-	Turns        *sessions.Turns       // in which the replicas renew sessions
-	Tokens       *sessions.Reviewer
-	Impersonator *impersonate.Impersonator
+	Revocations *sessions.Revocations // shared by all replicas
+	Turns       *sessions.Turns       // in which the replicas renew sessions
+	Tokens      *sessions.Reviewer
 
 	running running
 }
@@ -81,6 +81,7 @@ type running struct {
 	pods     *pods.Pods
 	operator *operator.Client
 	activity *activity.Recorder
+	as       *impersonate.Impersonator // for Write and Pods, which check and record what they do
 }
 
 // New returns a Cluster with the portal's own credentials in cfg; Run starts it. New sends no requests.
@@ -114,9 +115,9 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
 	}
-	c := &Cluster{Kinds: kinds, Changes: watched.Changes, Impersonator: as}
+	c := &Cluster{Kinds: kinds, Changes: watched.Changes}
 	c.running = running{
-		feed: watched, rights: may, activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
+		feed: watched, rights: may, as: as, activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
 	c.build(clients, reader, opts)
@@ -127,10 +128,10 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 func (c *Cluster) build(clients kubernetes.Interface, reader dynamic.Interface, opts Options) {
 	r := &c.running
 	read, names := objects.New(r.rights, r.feed, reader), hostnames.New(r.rights, r.feed)
-	r.pods = pods.New(r.rights, r.feed, c.Impersonator, clients, r.activity, opts.Clock)
+	r.pods = pods.New(r.rights, r.feed, r.as, clients, r.activity, opts.Clock)
 	c.Rights, c.Objects, c.Hostnames, c.Pods = r.rights, read, names, r.pods
 	c.Teams = teams.New(r.rights, r.feed, read)
-	c.Write = write.New(r.rights, read, c.Impersonator, r.activity)
+	c.Write = write.New(r.rights, read, r.as, r.activity)
 	c.People = people.New(r.rights, r.operator, opts.Log)
 	c.Operator = &operatorPart{
 		kinds: c.Kinds, rights: r.rights, hostnames: names, operator: r.operator, client: clients,
@@ -145,7 +146,7 @@ func (c *Cluster) signIn(own *rest.Config, clients kubernetes.Interface, opts Op
 	}
 	c.Turns = sessions.NewTurns(secrets)
 	c.Sessions = sessions.New(c.running.rights, c.Revocations, opts.Prefix)
-	c.Tokens, err = sessions.NewReviewer(own, clients, c.Impersonator.Tokens, opts.Clock)
+	c.Tokens, err = sessions.NewReviewer(own, clients, c.running.as.Tokens, opts.Clock)
 	return err
 }
 
@@ -157,6 +158,11 @@ func ownClients(cfg *rest.Config) (kubernetes.Interface, dynamic.Interface, erro
 	}
 	reader, err := dynamic.NewForConfig(cfg)
 	return clients, reader, err
+}
+
+// CheckImpersonation returns the check that the portal can act as its users.
+func (c *Cluster) CheckImpersonation() func(context.Context) ([]check.Problem, error) {
+	return c.running.as.Check(c.Kinds)
 }
 
 // Run keeps the cache and the revocation list up to date until ctx ends.

@@ -257,7 +257,7 @@ func watchedPortal(t *testing.T, issuer string) *replica {
 			t.Fatal(err)
 		}
 		m := check.NewMonitor(p.Log, check.Check{Name: "crds", Run: cluster.CRDs},
-			check.Check{Name: "impersonation", Run: p.Cluster.Impersonator.Check(p.Cluster.Kinds)})
+			check.Check{Name: "impersonation", Run: p.Cluster.CheckImpersonation()})
 		m.Every = time.Second
 		p.Installation = m
 		p.Pages = pages.New(p.Cluster, pages.Reach{}, slog.New(slog.DiscardHandler)).Watching(p.Provider.Outage)
