@@ -60,7 +60,11 @@ func (k Kind) message(c cause) string {
 	case of != nil && (c.is != metav1.CauseTypeFieldValueInvalid || strings.Contains(c.detail, bySchema)):
 		ours = of.message(c)
 	}
-	return cmp.Or(ours, ofRules(c.detail), bare[c.is], "is not valid")
+	detail := c.detail
+	if c.is == metav1.CauseTypeFieldValueInvalid {
+		detail = ofRules(detail)
+	}
+	return cmp.Or(ours, detail, bare[c.is], "is not valid")
 }
 
 // bySchema is in the messages of schema validation, and tells them from those of rules.
@@ -168,10 +172,13 @@ func ofType(of *spec.Schema, has string) string {
 func ofMetadata(c cause) string {
 	switch {
 	case c.is == metav1.CauseTypeFieldValueRequired:
+		if c.field != "metadata.name" { // a policy's or webhook's own words
+			return cmp.Or(c.detail, Required)
+		}
 		return Required
 	case c.is == metav1.CauseTypeTooMany:
 		return fmt.Sprintf("use at most %d entries", mostPairs)
-	case c.is == metav1.CauseTypeTooLong:
+	case c.is == metav1.CauseTypeTooLong && c.field == "metadata.annotations":
 		return fmt.Sprintf("use at most %d characters", apivalidation.TotalAnnotationSizeLimitB)
 	case c.value == nil:
 		return ""
@@ -227,22 +234,25 @@ const (
 
 // excuses are parts of the API server's messages about rules that it could not check, which have no type of their own.
 // Words that end with a space continue with what follows the part: the rule's message.
-var excuses = []struct{ part, words string }{
-	{unchecked, Unchecked},
-	{"running out of cost budget", tooCostly},
-	{"call cost exceeds limit", tooCostly},
-	{"runtime cost could not be calculated", "could not be checked: try again"},
-	{" evaluating rule: ", "could not be checked: "},
-	{"macro signature for rule: ", "could not be checked: "},
-	{"failed rule: ", "breaks the rule "},
-	{"rule compile", "has a rule that cannot be checked: tell a platform admin"},
+var excuses = []struct {
+	part, words string
+	begins      bool // the message begins with it; a rule's own message can contain it
+}{
+	{unchecked, Unchecked, false},
+	{"running out of cost budget", tooCostly, false},
+	{"call cost exceeds limit", tooCostly, false},
+	{"runtime cost could not be calculated", "could not be checked: try again", false},
+	{" evaluating rule: ", "could not be checked: ", false},
+	{"macro signature for rule: ", "could not be checked: ", false},
+	{"failed rule: ", "breaks the rule ", true},
+	{"rule compile", "has a rule that cannot be checked: tell a platform admin", true},
 }
 
 // ofRules returns the message of a rule or a policy: it is written for people. Only where the API server could not
 // check a rule does it speak itself.
 func ofRules(detail string) string {
 	for _, e := range excuses {
-		if _, rule, ok := strings.Cut(detail, e.part); ok {
+		if before, rule, ok := strings.Cut(detail, e.part); ok && (before == "" || !e.begins) {
 			if strings.HasSuffix(e.words, " ") {
 				return e.words + rule
 			}
