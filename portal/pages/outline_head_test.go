@@ -111,8 +111,13 @@ func (o outliner) omits(n *html.Node, a html.Attribute) bool {
 			return true
 		}
 	}
+	if slices.ContainsFunc(n.Attr, isSecret) {
+		return a.Key == "class" // what a browser may keep of a secret, or send somewhere, is shown
+	}
 	return slices.Contains(omitted, a.Key) || slices.Contains(omitted, a.Key+"="+a.Val)
 }
+
+func isSecret(a html.Attribute) bool { return a.Key == "data-secret" }
 
 // isInline reports whether a browser shows the node beside its neighbours.
 func isInline(n *html.Node) bool {
