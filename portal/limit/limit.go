@@ -23,8 +23,8 @@ type Rate struct {
 // maxCallers bounds the cached callers: a dropped caller starts with a full bucket.
 const maxCallers = 10_000
 
-// Limiter limits requests by caller. An idle caller's bucket is full again after full, so it is kept for that long. A
-// Limiter is safe for concurrent use; nil does not limit.
+// Limiter limits requests by caller. An idle caller's bucket is full again after full, so it counts for that long; its
+// memory is freed when another caller needs it. A Limiter is safe for concurrent use; nil does not limit.
 type Limiter struct {
 	rate    Rate
 	clock   clock.PassiveClock
