@@ -18,7 +18,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestRightsSurviveEveryFault makes each write for an AccessBinding fail, be throttled, or lose its response, once:
+// TestRightsSurviveEveryFault lets each write for an AccessBinding lose its response, and be denied, once; in make
+// test-all it also fails and is throttled:
 // no role and no association is created twice, and none is left behind.
 func TestRightsSurviveEveryFault(t *testing.T) {
 	long(t)

@@ -359,7 +359,8 @@ class Marker:
 # depends on the host only.
 DomainDispatcherApplication.get_backend_for_host = lru_cache(maxsize=1000)(DomainDispatcherApplication.get_backend_for_host)
 
-# For each certificate moto makes an RSA key and checks it, in the time of a hundred requests. Nobody uses these keys, so one serves all.
+# For each certificate moto makes an RSA key and checks it, in the time of a hundred requests. Nobody uses these keys, nor
+# those of key pairs, so one serves all.
 rsa.generate_private_key = lru_cache(rsa.generate_private_key)
 serialization.load_pem_private_key = lru_cache(maxsize=1000)(serialization.load_pem_private_key)
 
