@@ -167,7 +167,7 @@ func TestWhatAWebAppIsBoundTo(t *testing.T) {
 		t.Fatalf("found = %v, State = %q, %v; want being made", got.Found, got.State, err)
 	}
 	if got.Deleting || got.Ready || got.Binding.Name != "orders-binding" {
-		t.Errorf("Deleting = %v, Ready = %v, binding %q; want false, false, orders-binding",
+		t.Errorf("Deleting = %v, Ready = %v, binding %q; want neither, and orders-binding",
 			got.Deleting, got.Ready, got.Binding.Name)
 	}
 	for _, other := range [][3]string{

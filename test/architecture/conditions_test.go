@@ -28,7 +28,8 @@ func TestConditionsOfTestsAreShort(t *testing.T) {
 // longConditions returns the faults of the conditions of a file.
 func (s source) longConditions() (faults []string) {
 	check := func(body []ast.Stmt, conditions ...ast.Expr) {
-		n, fault := len(conditions)-1, "" // a comma of a case is an ||
+		var fault string
+		n := len(conditions) - 1 // a comma of a case is an ||
 		for _, c := range conditions {
 			n += joins(c)
 		}
