@@ -32,8 +32,8 @@ func overRecording(t *testing.T, may *rights.Rights, as *impersonate.Impersonato
 	to *activity.Recorder,
 ) *Cluster {
 	t.Helper()
-	c := &Cluster{Kinds: catalogtest.Kinds(t), running: running{as: as}}
-	c.running = running{feed: kubetest.NewFeed(t, kubetest.NewSpaces()), rights: may, activity: to}
+	c := &Cluster{Kinds: catalogtest.Kinds(t)}
+	c.running = running{feed: kubetest.NewFeed(t, kubetest.NewSpaces()), rights: may, activity: to, as: as}
 	c.build(fake.NewClientset(), s.Reader(t), Options{Clock: s.Clock})
 	return c
 }
