@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +19,7 @@ import (
 	"github.com/portico-platform/portico/controllers/aws/sns"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/deleted"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/hostname"
 	"github.com/portico-platform/portico/controllers/offers"
@@ -76,11 +79,22 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 		Offers:  (&offers.Lists{Kinds: offered, Connector: d.connector}).Open,
 		Deleted: deletedLists(mgr, d).List, Features: d.features,
 		Metrics: metrics.Registry, People: door, Now: o.Engine.Now, TeamOf: o.Engine.Teams.Of,
+		NamespaceUID: namespaceUID(mgr.GetClient()),
 	})
 	if err != nil {
 		return err
 	}
 	return mgr.Add(server)
+}
+
+// namespaceUID returns a function that looks up the UID of a namespace in the cache, "" if there is none.
+func namespaceUID(cached client.Reader) func(context.Context, string) (types.UID, error) {
+	return func(ctx context.Context, name string) (types.UID, error) {
+		ns := &metav1.PartialObjectMetadata{}
+		ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+		_, err := engine.Find(ctx, cached, types.NamespacedName{Name: name}, ns)
+		return ns.UID, err
+	}
 }
 
 // liveReader returns a function that reads live values according to kinds.

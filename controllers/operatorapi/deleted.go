@@ -18,8 +18,7 @@ const deletedTimeout = 30 * time.Second
 func deletedRead(cache *readCache, d Deleted) *awsRead[string, operatorapi.DeletedList] {
 	return &awsRead[string, operatorapi.DeletedList]{
 		cache: cache, timeout: deletedTimeout, life: liveFor, name: operatorapi.NamespaceDeletedPath,
-		team: func(namespace string) string { return namespace },
-		open: unscoped(operatorapi.NamespaceDeletedPath, d),
+		namespace: func(namespace string) string { return namespace }, open: always(d),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/operatorapi"
 )
@@ -73,12 +74,35 @@ func TestWhatIsLeftOfANamespace(t *testing.T) {
 	}
 }
 
+// A namespace that is created again, perhaps for another team, does not get the list of the former one, even if that is
+// still being read.
+func TestANamespaceThatIsCreatedAgainGetsItsOwnList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var uid atomic.Value
+		uid.Store(types.UID("former"))
+		account := &remains{takes: 5 * time.Second}
+		h := newHandlers(Source{
+			Deleted: account.List, Now: time.Now,
+			NamespaceUID: func(context.Context, string) (types.UID, error) { return uid.Load().(types.UID), nil },
+		}).routes()
+		for want := int32(1); want <= 2; want++ {
+			var got operatorapi.DeletedList
+			get(t, h, operatorapi.NamespaceDeletedPath("payments"), &got)
+			if n := account.asked.Load(); n != want {
+				t.Errorf("%d lists were read, want %d", n, want)
+			}
+			uid.Store(types.UID("new"))
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
 // Nobody waits for ever behind slow lists.
 func TestListsWaitForTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHandlers(Source{Deleted: (&remains{takes: time.Hour}).List, Now: time.Now})
 		for range mostLists {
-			go h.deleted.cachedOrRead(t.Context(), "payments")
+			go h.deleted.cachedOrRead(t.Context(), "payments", "a")
 		}
 		synctest.Wait()
 		var got operatorapi.DeletedList

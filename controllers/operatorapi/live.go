@@ -37,7 +37,7 @@ func (q liveQuery) name() string {
 func liveRead(cache *readCache, read ReadLive) *awsRead[liveQuery, map[string]string] {
 	return &awsRead[liveQuery, map[string]string]{
 		cache: cache, timeout: liveTimeout, life: liveFor, name: liveQuery.name,
-		open: unscoped(liveQuery.name, func(ctx context.Context, q liveQuery) (map[string]string, error) {
+		open: always(func(ctx context.Context, q liveQuery) (map[string]string, error) {
 			if read == nil {
 				return nil, nil
 			}

@@ -28,7 +28,7 @@ const (
 func offersRead(cache *readCache, o Offers) *awsRead[operatorapi.OfferQuery, []operatorapi.Offer] {
 	return &awsRead[operatorapi.OfferQuery, []operatorapi.Offer]{
 		cache: cache, timeout: offersTimeout, life: offersFor, name: operatorapi.OfferQuery.Path,
-		team: func(q operatorapi.OfferQuery) string { return q.Namespace }, open: o,
+		namespace: func(q operatorapi.OfferQuery) string { return q.Namespace }, open: o,
 	}
 }
 

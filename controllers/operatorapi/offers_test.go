@@ -103,13 +103,13 @@ func TestATeamWithManyListsKeepsNoOtherWaiting(t *testing.T) {
 			Now: time.Now, TeamOf: func(namespace string) string { return namespace[:1] },
 		}), slow.Open)
 		for n := range 3 * mostLists { // in two namespaces of one team
-			go read.cachedOrRead(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]})
+			go read.cachedOrRead(t.Context(), operatorapi.OfferQuery{Namespace: []string{"a-1", "a-2"}[n%2]}, "a")
 		}
 		synctest.Wait()
 		if n := len(slow.questions()); n != mostLists {
 			t.Errorf("one team reads %d lists at once, and %d are for all", n, mostLists)
 		}
-		go read.cachedOrRead(t.Context(), operatorapi.OfferQuery{Namespace: "b-1"})
+		go read.cachedOrRead(t.Context(), operatorapi.OfferQuery{Namespace: "b-1"}, "b")
 		synctest.Wait()
 		if asked := slow.questions(); len(asked) != mostLists+1 || asked[mostLists].Namespace != "b-1" {
 			t.Errorf("another team waits: %d lists are read", len(asked))

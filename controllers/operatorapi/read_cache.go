@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/controllers/fair"
@@ -39,6 +40,7 @@ type readCache struct {
 	flights singleflight.Group
 	turns   *fair.Slots
 	teamOf  func(namespace string) string // nil: each namespace is a team of its own
+	uidOf   func(ctx context.Context, namespace string) (types.UID, error)
 }
 
 // outcome is the result of a read. An error is cached as an error, never as the absence of values.
@@ -59,7 +61,7 @@ func (o outcome) size() int {
 func newReadCache(s Source) *readCache {
 	return &readCache{
 		recent: expiring.New[any, outcome](cachedReads, s.Now).Sized(cachedBytes, outcome.size),
-		turns:  fair.NewSlots(mostLists, s.Now), teamOf: s.TeamOf,
+		turns:  fair.NewSlots(mostLists, s.Now), teamOf: s.TeamOf, uidOf: s.NamespaceUID,
 	}
 }
 
@@ -70,29 +72,44 @@ type awsRead[Q, A any] struct {
 	life    time.Duration // how long an answer is cached
 	// name returns what distinguishes a question from all others.
 	name func(q Q) string
-	// team returns the namespace whose team takes a turn at reading; nil: reads take no turns.
-	team func(q Q) string
+	// namespace returns whose question it is: the namespace's team takes a turn at reading, and another namespace of
+	// the same name gets other answers; nil: reads take no turns, and the name says whose question it is.
+	namespace func(q Q) string
 	// open checks whether the question can be asked. It returns the key of the answer, which has all that the answer
-	// depends on, such as the rights of the namespace, and the function that reads the answer.
+	// depends on, such as the rights of the namespace, and the function that reads the answer. A nil key means that the
+	// answer depends on nothing but the question.
 	open func(ctx context.Context, q Q) (key any, read func(context.Context) (A, error), err error)
 }
 
-// unscoped returns the function open of a question that can always be asked, with answers that depend on nothing else.
-func unscoped[Q, A any](name func(Q) string, read func(context.Context, Q) (A, error)) func(context.Context, Q) (
+// always returns the function open of a question that can always be asked.
+func always[Q, A any](read func(context.Context, Q) (A, error)) func(context.Context, Q) (
 	any, func(context.Context) (A, error), error,
 ) {
 	return func(_ context.Context, q Q) (any, func(context.Context) (A, error), error) {
-		return name(q), func(ctx context.Context) (A, error) { return read(ctx, q) }, nil
+		return nil, func(ctx context.Context) (A, error) { return read(ctx, q) }, nil
 	}
+}
+
+// id returns the name of a question, with the UID of the namespace that asks it.
+func (a *awsRead[Q, A]) id(ctx context.Context, q Q) (string, error) {
+	if a.namespace == nil || a.cache.uidOf == nil {
+		return a.name(q), nil
+	}
+	uid, err := a.cache.uidOf(ctx, a.namespace(q))
+	return a.name(q) + "#" + string(uid), err
 }
 
 // get returns the answer, cached or new. Concurrent requests for the same question share one read. The error is
 // errNotYet if AWS does not answer within lookWait.
 func (a *awsRead[Q, A]) get(ctx context.Context, q Q) (answer A, err error) {
-	flight := a.cache.flights.DoChan(a.name(q), func() (any, error) {
+	id, err := a.id(ctx, q)
+	if err != nil {
+		return answer, err
+	}
+	flight := a.cache.flights.DoChan(id, func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.timeout)
 		defer cancel()
-		return a.cachedOrRead(detached, q), nil
+		return a.cachedOrRead(detached, q, id), nil
 	})
 	patience := time.NewTimer(lookWait)
 	defer patience.Stop()
@@ -107,23 +124,26 @@ func (a *awsRead[Q, A]) get(ctx context.Context, q Q) (answer A, err error) {
 	return answer, errNotYet
 }
 
-// cachedOrRead caches an error of open under the name of the question, and all else under the key of the answer.
-func (a *awsRead[Q, A]) cachedOrRead(ctx context.Context, q Q) outcome {
-	name := a.name(q)
-	if known, ok := a.cache.recent.Get(name); ok {
+// cachedOrRead caches an error of open under the ID of the question, and all else under the key of the answer. A cached
+// answer takes no turn.
+func (a *awsRead[Q, A]) cachedOrRead(ctx context.Context, q Q, id string) outcome {
+	if known, ok := a.cache.recent.Get(id); ok {
 		return known
 	}
-	if a.team != nil {
-		ctx = a.cache.forTeam(ctx, a.team(q))
+	if a.namespace != nil {
+		ctx = a.cache.forTeam(ctx, a.namespace(q))
 	}
 	key, read, err := a.open(ctx, q)
 	if err != nil {
-		return a.cache.put(name, outcome{err: err}, failedFor)
+		return a.cache.put(id, outcome{err: err}, failedFor)
+	}
+	if key == nil {
+		key = id
 	}
 	if known, ok := a.cache.recent.Get(key); ok {
 		return known
 	}
-	if a.team != nil {
+	if a.namespace != nil {
 		done, err := a.cache.turns.Take(ctx)
 		if err != nil {
 			return a.cache.put(key, outcome{err: errListsBusy}, failedFor)

@@ -53,6 +53,9 @@ type Source struct {
 	Now    func() time.Time
 	// TeamOf returns the team of a namespace; teams take turns at lists.
 	TeamOf func(namespace string) string
+	// NamespaceUID returns the UID of a namespace, "" if there is none: a namespace of the same name that is created
+	// later can be another team's. nil: namespaces have none.
+	NamespaceUID func(ctx context.Context, namespace string) (types.UID, error)
 }
 
 // People serves the routes for people; people.Handler implements it.
