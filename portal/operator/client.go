@@ -69,8 +69,9 @@ type request struct {
 func (r request) key() string { return r.path + "#" + r.about }
 
 type answer struct {
-	words any // result of read
-	bytes int // of the response
+	words any  // result of read
+	bytes int  // of the response
+	busy  bool // the operator is up, and asks to try again later
 }
 
 // New returns a Client; it sends no requests.
@@ -167,6 +168,9 @@ func (c *Client) after(r request, one answer, err error) any {
 		c.log.Info("the operator answers again")
 	}
 	c.away = false
+	if one.busy {
+		return nil
+	}
 	if r.shared > 0 {
 		c.recent.Put(r.key(), one, r.shared)
 	}
@@ -184,6 +188,11 @@ func (c *Client) send(ctx context.Context, r request) (one answer, err error) {
 		case http.StatusOK:
 		case http.StatusNotFound, http.StatusBadRequest, http.StatusTemporaryRedirect: // the operator is up
 			resp.body = nil
+		case http.StatusServiceUnavailable:
+			if one.busy = resp.problem; one.busy {
+				return nil
+			}
+			return errors.New(resp.words)
 		default:
 			return errors.New(resp.words)
 		}

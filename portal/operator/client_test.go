@@ -133,6 +133,23 @@ func TestNobodyIsAskedWhileTheCircuitIsOpen(t *testing.T) {
 	}
 }
 
+// Too many questions at once, perhaps of one team, make the answers of others no less known.
+func TestABusyOperatorIsAskedAgainAtOnce(t *testing.T) {
+	l := newLeader(t, "one")
+	b := newBench(t, l)
+	l.says(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	b.want(Unknown, "")
+	l.says(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"uid":"1","reason":"fine"}`) })
+	b.want(Checked, "fine")
+	if strings.Contains(b.logged.String(), "does not answer") {
+		t.Errorf("logged %s", b.logged)
+	}
+}
+
 func TestOneTriesForAllWhetherTheOperatorIsBack(t *testing.T) {
 	b := newBench(t, nil)
 	b.want(Unknown, "")
@@ -223,7 +240,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	} {
 		of := func(i int) request { return request{path: name, about: strconv.Itoa(i), shared: shared} }
 		for i := range c.asked {
-			b.after(of(i), answer{Checks{State: Unchecked}, c.bytes}, nil)
+			b.after(of(i), answer{words: Checks{State: Unchecked}, bytes: c.bytes}, nil)
 		}
 		known := 0
 		for i := range c.asked {
