@@ -5,13 +5,15 @@ package browser
 import (
 	"context"
 	"testing"
+
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestTheIdentityProviderIsAway checks what visitors and admins see during an outage of the provider, and that the
 // messages disappear after it. The portal is restarted during the outage: a running one reports it only after two
 // failed checks, which takes longer.
 func TestTheIdentityProviderIsAway(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	admin := open(t)
 	admin.signIn("platform-admin", "_platform")
 	visitor := open(t)

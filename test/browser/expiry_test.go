@@ -11,6 +11,8 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // shortSessions restarts the portal with the shortest idle timeout, until the test ends.
@@ -30,7 +32,7 @@ func shortSessions(t *testing.T) {
 // TestASessionThatIsLeftAloneEnds checks that pages with live updates show the sign-in page when the session ends, and
 // lead back after signing in. Entries in a form are not lost when it is submitted or reloaded, also without scripts.
 func TestASessionThatIsLeftAloneEnds(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	shortSessions(t)
 	detail := open(t)
 	detail.signIn("payments-dev", "payments")

@@ -77,11 +77,3 @@ func whole() bool {
 	chosen := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String()
 	return !testing.Short() && chosen == ""
 }
-
-// long skips a test that make test leaves to CI, which takes some time and shows a newcomer little.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("make test leaves it out, for its time; CI runs it")
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // errand is a task for the portal: from the team's list to the page of the new resource.
@@ -99,7 +100,7 @@ func (w *walker) begins(name string) {
 // TestWalk sets up a first application as a user does, and counts the clicks, the fields and, for the record, the
 // seconds. With SCREENSHOTS set it takes a screenshot of each form before it is submitted.
 func TestWalk(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	log.SetLogger(logr.Discard())
 	if world.Zones == nil { // otherwise an earlier test has installed Gateway API
 		if err := world.StartGateways(t.Context()); err != nil {

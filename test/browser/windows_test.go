@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestSevenWindowsShareTheConnections opens seven visible windows, although a browser has six connections to a host
 // with HTTP/1.1. Each of them can load another page, those without a stream are updated nevertheless, and one of them
 // gets a stream when another window is closed.
 func TestSevenWindowsShareTheConnections(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	x := open(t)
 	x.signIn("payments-dev", "payments")
 	windows := []*tab{x}

@@ -15,21 +15,21 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestRightsSurviveEveryFault lets each write for an AccessBinding lose its response, and be denied, once; in make
 // test-all it also fails and is throttled:
 // no role and no association is created twice, and none is left behind.
 func TestRightsSurviveEveryFault(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := withOperator(t)
 	a := newRightsAccount(t, c, "230000000105", v1alpha1.WorkloadIdentityPodIdentity)
 	ns := team(t, c)
 	a.things(t, c, ns, "bound")
 	hands(t, c, ns, "worker")
 	kinds := []awsproxy.FaultKind{awsproxy.LostReply, awsproxy.Denied}
-	if stack.EveryCase() {
+	if tiers.EveryCase() {
 		kinds = append(kinds, awsproxy.ServerError, awsproxy.Throttle)
 	}
 	for _, operation := range []string{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // left returns what two accounts still have for a namespace; "" if nothing.
@@ -86,7 +87,7 @@ func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
 
 // TestRightsInAnotherAccountSurviveLostAnswers loses the response of each write in either account, once.
 func TestRightsInAnotherAccountSurviveLostAnswers(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := withOperator(t)
 	cluster := newRightsAccount(t, c, "230000000113", v1alpha1.WorkloadIdentityPodIdentity)
 	a := newTargetAccount(t, c, "230000000114", cluster)

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // in sets an object's provider, and its region if one is given.
@@ -148,13 +148,13 @@ func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 // F7: a third of the calls is throttled. Everything converges with at most about twice the calls in addition to the
 // refused ones, nothing is created twice, and a user's edit does not wait for the rest.
 func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
 		ns := team(t, c)
 		many := 5
-		if stack.EveryCase() {
+		if tiers.EveryCase() {
 			many = 10
 		}
 		run := func(name string) int {

@@ -24,7 +24,7 @@ import (
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // texts returns the paths of all strings in a schema that a user can choose freely.
@@ -247,7 +247,7 @@ func (j journey) row(stage string, i int, do func(*testing.T)) {
 // A deletion never waits for what was never created, or for what it does not need, regardless of what is missing or
 // mistyped, and at any stage.
 func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{
 		"password": "long-enough-1",
@@ -257,7 +257,7 @@ func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	every, editable := func(stray) bool { return true }, func(x stray) bool { return x.edited }
 	asked, nothing := func(x stray) string { return x.spec }, func(stray) string { return "{}" }
 
-	if stack.EveryCase() {
+	if tiers.EveryCase() {
 		j.end("at once", j.begin("once", every, asked))
 	}
 	blocked, edited := j.begin("blocked", every, asked), j.begin("edited", editable, nothing)

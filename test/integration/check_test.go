@@ -19,6 +19,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // says fails unless the text has a line with all the parts.
@@ -128,7 +129,7 @@ func assertNothingIsLost(t *testing.T, bare *stack.Stack, portico *terminal, at 
 }
 
 func TestCheckTellsWhatSomebodyTookAway(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := installer(t)
 	startOperator(t, operatorOptions{})
 	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}})

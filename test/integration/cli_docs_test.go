@@ -17,12 +17,13 @@ import (
 
 	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestEverythingInTheCommandLinesPageRuns runs the commands that docs/cli.md prints, in order, and compares the
 // output.
 func TestEverythingInTheCommandLinesPageRuns(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	r := newReader(t)
 	page := docs.Open(t, "../..", "docs/cli.md", "portico", append(otherwise,
 		docs.Otherwise{Part: "https://portal.example.com", Type: r.url, Why: "the portal of the test"})...)

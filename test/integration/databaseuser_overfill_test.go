@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	dbserver "github.com/portico-platform/portico/controllers/databaseuser/server"
 	realdb "github.com/portico-platform/portico/test/databases"
-	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // mostMemory is a quarter of the operator's limit in the chart, in kB.
@@ -44,7 +44,7 @@ var fillings = map[string][]string{
 // A database user who fills what the operator reads there does not affect other teams: the operator, in its own
 // process, stays far below its memory limit, and continues to manage that user, too.
 func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	fleet, err := realdb.StartFleet(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestAUserOfADatabaseCannotFillTheOperator(t *testing.T) {
 	c, dialer := admin(t), dbserver.Dialer{CAFile: fleet.CAFile, Loopback: true}
 	o := deployOperator(t, "operator", "--loopback-databases", "--database-ca-file", fleet.CAFile)
 	engines := []string{"postgres"}
-	if stack.EveryCase() {
+	if tiers.EveryCase() {
 		engines = append(engines, "mariadb")
 	}
 	for _, engine := range engines {

@@ -14,13 +14,14 @@ import (
 
 	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestTheShellLinesOfThePagesRun runs the commands of the pages for users, one page after the other on the same
 // platform, as a reader does. docs/cli.md has its own test, and the pages for administrators have theirs in
 // test/stack.
 func TestTheShellLinesOfThePagesRun(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	p := startPortal(t, "", sessionKeys(t))
 	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))
 	shell := userShell(t, p.url)

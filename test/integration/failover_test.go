@@ -14,6 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // holder returns the current leader, or "" if there is none.
@@ -31,7 +32,7 @@ func holder(t *testing.T, c client.Client) string {
 
 // The leader stops while it creates buckets: the other one continues, and creates none of them again.
 func TestASecondOperatorTakesOver(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	for name, end := range map[string]func(deployed) error{
 		"SIGTERM": func(d deployed) error { return d.Stop() },
 		"SIGKILL": func(d deployed) error { return d.Kill() },

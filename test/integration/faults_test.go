@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // stage is a part of a resource's life in which the operator can die.
@@ -31,12 +32,12 @@ type stage struct {
 // separate test, because together they take longer than all others. Dying before a write is not a separate case:
 // nothing has changed since the previous write. make test-all tries every write; see deathsAmong.
 func TestDeathAtEveryWriteOfABirthEndsInTheSameState(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	deathAtEveryWrite(t, stage{name: "birth", done: life.isReady, birth: true, start: func(*testing.T, life) {}})
 }
 
 func TestDeathAtEveryWriteOfAnEditEndsInTheSameState(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	deathAtEveryWrite(t, stage{name: "edit", done: life.isReady, start: func(t *testing.T, l life) {
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
@@ -44,7 +45,7 @@ func TestDeathAtEveryWriteOfAnEditEndsInTheSameState(t *testing.T) {
 }
 
 func TestDeathAtEveryWriteOfARescueEndsInTheSameState(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	deathAtEveryWrite(t, stage{name: "rescue", done: life.isKept, start: func(t *testing.T, l life) {
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
@@ -56,7 +57,7 @@ func TestDeathAtEveryWriteOfARescueEndsInTheSameState(t *testing.T) {
 }
 
 func TestDeathAtEveryWriteOfADeathEndsInTheSameState(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	deathAtEveryWrite(t, stage{name: "death", done: life.isGone, start: func(t *testing.T, l life) {
 		t.Helper()
 		if err := erase(t, l.Client, l.Object); err != nil {
@@ -94,7 +95,7 @@ func deathAtEveryWrite(t *testing.T, g stage) {
 // fifth and the last: the five kinds make their writes in the same order, and each begins at another one of the first
 // five, so that together they try each step.
 func deathsAmong(writes int64, kind string) (all []int64) {
-	if stack.EveryCase() {
+	if tiers.EveryCase() {
 		for at := int64(1); at <= writes; at++ {
 			all = append(all, at)
 		}
@@ -166,7 +167,7 @@ func goneTogether(t *testing.T, c client.Client, lives []life) {
 
 // F2: AWS commits and the reply is lost, for every write.
 func TestLostRepliesMakeNoDuplicates(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
@@ -359,7 +360,7 @@ func TestAnotherReplicaTakesOver(t *testing.T) {
 
 // F10: quiet for a long time, on accelerated intervals.
 func TestQuietAtRest(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		kube := newCut(0, awsproxy.Before)

@@ -92,14 +92,6 @@ type operatorOptions struct {
 // half seconds.
 const quick = 1.0 / 120
 
-// long skips a test that make test leaves to CI, which takes some time and shows a newcomer little.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("make test leaves it out, for its time; CI runs it")
-	}
-}
-
 // calm makes AWS show every change at once until the test ends: for tests that count calls and writes.
 func calm(t *testing.T) {
 	t.Helper()

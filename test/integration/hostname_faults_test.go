@@ -16,6 +16,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // hasty removes the simulated delays of Route 53 and ACM until the test ends.
@@ -68,7 +69,7 @@ func (d domain) assertNothingLeft(when string, claim string) {
 // F1: the operator dies after every write, to AWS or to Kubernetes, while it creates a hostname, and a new one takes
 // over: each resource exists exactly once at the end.
 func TestAHostnameSurvivesDeathAtEveryWriteOfItsBirth(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	hostnameDies(t, "birth", func(d keptDomain, name string, k *cut) {
 		r := d.request(name + "." + d.name)
 		k.live(t, func() bool { return isReady(t, d.c, r) })
@@ -82,7 +83,7 @@ func TestAHostnameSurvivesDeathAtEveryWriteOfItsBirth(t *testing.T) {
 
 // F1 for the deletion of a hostname, which must leave nothing behind.
 func TestAHostnameSurvivesDeathAtEveryWriteOfItsDeath(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	hostnameDies(t, "death", func(d keptDomain, name string, k *cut) {
 		r := d.request(name + "." + d.name)
 		stop := startOperator(t, operatorOptions{})
@@ -214,7 +215,7 @@ func TestAHostnameThatNobodySawIsCleanedUp(t *testing.T) {
 
 // F5: two operators at the same time, and F10: quiet afterwards.
 func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	hasty(t)
 	c := admin(t)
 	startOperator(t, operatorOptions{resync: 500 * time.Millisecond})

@@ -20,12 +20,13 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // In a cluster without Gateway API everything else works, one line of the log says what is missing, and hostnames are
 // served as soon as it is installed.
 func TestHostnamesWaitForGatewayAPI(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	bare, err := stack.Start(context.Background(),
 		stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/bench/measure"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // callsOf counts the operator's calls since a mark, by operation, without calls to STS, which belong to the provider,
@@ -97,7 +98,7 @@ func TestAHostnameAtRestIsOnlyRead(t *testing.T) {
 
 // Many hostnames at once stay within Route 53's limit of five requests a second per account, and share their changes.
 func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	world.Proxy.SetRoute53Rate(5)
 	defer world.Proxy.SetRoute53Rate(0)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 func poolGateway(t *testing.T, c client.Client, name string) *v1alpha1.PoolGateway {
@@ -28,7 +29,7 @@ func poolGateway(t *testing.T, c client.Client, name string) *v1alpha1.PoolGatew
 
 // A hostname that does not fit on a Gateway is placed on the next one, and no Gateway has more than PoolHostnames.
 func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := withOperator(t)
 	d := domainOf(t, c)
 	class := otherClass(t, c)
@@ -177,7 +178,7 @@ func TestAClassThatOverridesIsTold(t *testing.T) {
 
 // Exactly one of a hundred requests for a name gets it, in any namespaces.
 func TestOneOfAHundredRequestsWins(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := withOperator(t)
 	d := domainOf(t, c)
 	var all []ghr

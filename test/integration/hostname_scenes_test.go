@@ -18,6 +18,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 	"github.com/portico-platform/portico/test/stack/albsim"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // followsFor checks that the load balancer still follows changes of the hostname: a new route is accepted, and deleted.
@@ -35,7 +36,7 @@ func followsFor(t *testing.T, c client.Client, r ghr, name string) {
 // no policies. The operator closes only its hostname, reports the fault to the team, the web app and admins, and opens
 // the hostname when the route is deleted.
 func TestNoRouteStopsASharedLoadBalancer(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := withOperator(t)
 	_, offender, neighbour := neighbours(t, c)
 	bad := func(edit ...func(*gatewayv1.HTTPRouteRule)) *gatewayv1.HTTPRoute {
@@ -144,7 +145,7 @@ func suspecting(t *testing.T) (c client.Client, one, other ghr) {
 // A fault that Portico does not know: the hostname whose routes changed is closed and reported, and opened when they
 // change again.
 func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	for _, silent := range []bool{false, true} {
 		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
 			c, offender, neighbour := suspecting(t)
@@ -177,7 +178,7 @@ func TestWhatNobodyForesawClosesOneHostname(t *testing.T) {
 // One route of two hostnames stops the load balancer, and then another team changes its route: both hostnames are
 // closed, and the other team's is open as soon as the load balancer follows changes again.
 func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	for _, silent := range []bool{false, true} {
 		t.Run(fmt.Sprintf("silent %v", silent), func(t *testing.T) {
 			c, one, neighbour := suspecting(t)
@@ -222,7 +223,7 @@ func TestARouteAtTwoHostnamesClosesBothAndNobodyElse(t *testing.T) {
 
 // The load balancer stops for another reason: the hostname whose routes changed is closed once, and opened again.
 func TestNobodyStaysClosedWhenClosingDoesNotHelp(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c, one, other := suspecting(t)
 	class := &gatewayv1.GatewayClass{
 		ObjectMeta: metav1.ObjectMeta{Name: poolGateway(t, c, one.Status.Gateway).Spec.GatewayClass},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // neighbours creates hostnames of two teams on one load balancer, both Ready.
@@ -63,7 +64,7 @@ func saysOf(t *testing.T, conditions []metav1.Condition, kind string) string {
 // While the operator is down, a team's routes exceed the rules of a load balancer: the controller stops for all of its
 // hostnames. The operator closes only that team's hostname, and names it; all others stay Ready, because they answer.
 func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	_, offender, neighbour := neighbours(t, c)

@@ -25,6 +25,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // startAgain starts a new cluster, with its own etcd and the sample provider, on the same AWS as the lost one.
@@ -102,7 +103,7 @@ func copyOf[T client.Object](obj T) T {
 }
 
 func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	api, ns := outside(t, "test"), team(t, c)
@@ -235,7 +236,7 @@ func ownership(d domain) []string {
 }
 
 func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	d := domainOf(t, c)
@@ -299,7 +300,7 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 
 // From a lost cluster to an empty one on the same AWS, with portico backup and portico restore alone.
 func TestABackupBringsALostClusterBack(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	d := domainOf(t, c)

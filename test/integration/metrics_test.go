@@ -17,6 +17,7 @@ import (
 
 	"github.com/portico-platform/portico/api/metric"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // sum adds up the series of a metric that have these labels; for a histogram, their counts.
@@ -85,7 +86,7 @@ const manyNamespaces = 30
 // TestMetricsHaveABound creates objects in many namespaces, which wait for different things, and compares every series
 // of Portico's metrics with docs/metrics.md.
 func TestMetricsHaveABound(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	startOperator(t, operatorOptions{leaderElect: true})
 	var names []string

@@ -22,6 +22,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/awsproxy/iampolicy"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // ladder is a role that starts with few actions of a policy document or none, and is granted the others one by one.
@@ -180,7 +181,7 @@ func (l *ladder) lead(o engine.Object, stages []string) {
 // Each permission of a document is needed: while one is missing, the condition names it, if AWS does. Granted one by
 // one, they suffice for creation, changes and deletion.
 func TestAMissingPermissionIsNamed(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})

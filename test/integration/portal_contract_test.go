@@ -17,6 +17,7 @@ import (
 
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/limit"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // unprovoked are statuses of the document that no valid request causes, with the reason.
@@ -33,7 +34,7 @@ type provoked struct {
 }
 
 func TestEveryStatusOfTheContract(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	p := startPortal(t, "", sessionKeys(t))
 	table := slices.Concat(p.successes(t), p.refusals(t), p.conflicts(t), p.off(t), p.busy(t))
 	named := map[string]bool{}

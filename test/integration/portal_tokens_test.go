@@ -20,6 +20,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 func TestRESTRefusesTokens(t *testing.T) {
@@ -228,7 +229,7 @@ func letToolsIn(t *testing.T, k kubernetes.Interface, namespace string) {
 }
 
 func TestRESTNoticesALostRight(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	p := startPortal(t, "", sessionKeys(t))
 	clients, err := kubernetes.NewForConfig(world.Admin)
 	if err != nil {

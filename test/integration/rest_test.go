@@ -12,21 +12,21 @@ import (
 
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // At rest a resource with nothing declared costs one AWS call in each audit interval, and its account a few listings.
 // The interval is an hour, scaled to seconds here, with sweeps and checks of credentials every twelfth of it, as by
 // default.
 func TestManyResourcesAtRestCostLittle(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	calm(t)
 	const (
 		hours  = 2
 		sweeps = 90 // AWS calls an hour for the account's listings and credentials, for any number of resources
 	)
 	many, hour := 90, 9*time.Second
-	if stack.EveryCase() {
+	if tiers.EveryCase() {
 		many, hour = 300, 15*time.Second
 	}
 	c := admin(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // F8: a resource that is deleted outside Portico is noticed by a sweep. A resource without data is created again; one
@@ -66,7 +67,7 @@ func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 // F6: the second page of a listing fails, or a page misses an item. Nothing is created, changed or deleted; at most the
 // object is read on its own.
 func TestAnIncompleteListingProvesNothing(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{sweep: 400 * time.Millisecond})

@@ -19,6 +19,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // vanishing is a reference that is valid until the object is Ready, and broken after that.
@@ -135,7 +136,7 @@ func unzoned(j journey, _ client.Object, user engine.Object) {
 // Objects can be deleted although what they refer to is gone; only without access to the account does a deletion wait,
 // and says what for.
 func TestWhatWasMadeGoesWithoutWhatItReferredTo(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	j := newJourney(t)
 	its, users := make([]client.Object, len(vanishings)), make([]engine.Object, len(vanishings))
 	for i, x := range vanishings {

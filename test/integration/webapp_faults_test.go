@@ -17,6 +17,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // appLife is one WebApp under test.
@@ -62,7 +63,7 @@ func (l appLife) assertWhole(when string, revisions int) {
 // F1: the operator dies right after every write for a WebApp, and a new one takes over. The deletion has no writes, and
 // the tests of controllers/webapp cover deaths before every write.
 func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	c := admin(t)
 	ns := team(t, c)
 	for _, g := range []struct {

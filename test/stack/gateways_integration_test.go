@@ -15,6 +15,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 func TestAGatewayHasItsLoadBalancerWithTheCertificatesOfItsConfiguration(t *testing.T) {
@@ -165,7 +166,7 @@ func TestAListenerSetOfAnotherNamespaceIsNotAllowed(t *testing.T) {
 }
 
 func TestGatewaysComeToAClusterThatWasWithoutThem(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	own, err := stack.Start(t.Context(), stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS})
 	if err != nil {
 		t.Fatal(err)

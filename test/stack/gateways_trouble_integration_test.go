@@ -18,6 +18,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
@@ -47,7 +48,7 @@ func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
 }
 
 func TestAtTheMostRulesTheServedOnesStay(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
 	e.keeper()

@@ -14,12 +14,13 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestAnAdminFollowsThePages installs Portico, changes it, removes it and installs it again, loses the cluster and
 // restores it in another one, removes everything and installs without Helm: each step as the pages describe it.
 func TestAnAdminFollowsThePages(t *testing.T) {
-	if !stack.EveryCase() {
+	if !tiers.EveryCase() {
 		t.Skip("make test-all follows the pages; TestEverythingStartsTogether installs the chart, too")
 	}
 	a := newPlace(t, stack.Ports{})

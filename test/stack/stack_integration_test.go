@@ -33,6 +33,7 @@ import (
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // s is shared by the tests that change nothing another test could notice.
@@ -301,7 +302,7 @@ func TestATakenPortIsToldInOneLine(t *testing.T) {
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
-	long(t)
+	tiers.Long(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	own, err := stack.Start(ctx, stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS | stack.Dex})
 	if err != nil {
