@@ -28,11 +28,11 @@ func (s *site) inspect(t *testing.T, change func(*Config), token string) (string
 	}
 	said := out.String()
 	if strings.Contains(said, "s3cret") {
-		t.Errorf("the client secret is told:\n%s", said)
+		t.Errorf("the client secret is shown:\n%s", said)
 	}
 	signature := token[strings.LastIndexByte(token, '.')+1:]
 	if token != "" && strings.Contains(said, signature) {
-		t.Errorf("the token's signature is told:\n%s", said)
+		t.Errorf("the token's signature is shown:\n%s", said)
 	}
 	return said, n
 }

@@ -27,7 +27,7 @@ func outrun(err error) bool {
 // refusal is why a hostname cannot be claimed.
 type refusal struct {
 	error
-	because []known // the claims that are in the way
+	because []known // the claims that conflict
 }
 
 // admit returns the claims beside which a place is to be found, or an error if the hostname cannot be claimed.
@@ -71,8 +71,8 @@ func (r *Registry) check(ctx context.Context, request Request, want v1alpha1.Dom
 	return others, nil, nil
 }
 
-// confirm returns the refusal, or errOutrun if a claim that was in the way is gone: the cache shows what others delete,
-// but only of what it has shown.
+// confirm returns the refusal, or errOutrun if a conflicting claim is gone. The cache shows deletions only of claims
+// that it has shown.
 func (r *Registry) confirm(ctx context.Context, refused *refusal) error {
 	result := refused.error
 	for _, one := range refused.because {

@@ -93,8 +93,8 @@ func TestClaimsThatWaitShareAWrite(t *testing.T) {
 	}
 }
 
-// A claim that is being created is in the way of others until it is there, also when the ledger is read again and the
-// holder is gone.
+// A claim that is being created blocks overlapping hostnames, also when the ledger is read again and the holder is
+// gone.
 func TestAClaimThatIsBeingCreatedOutlivesItsHolder(t *testing.T) {
 	var kube client.WithWatch
 	var one *Registry
@@ -214,7 +214,7 @@ func TestAVoidReservationHidesNoAnnouncement(t *testing.T) {
 	}
 }
 
-// What another operator has released and announced again is in the way of others, though this one has created the
+// A hostname that another operator has released and announced again is taken, although this operator created the
 // earlier claim and its cache may show it.
 func TestAnEarlierClaimHidesNoAnnouncement(t *testing.T) {
 	for _, shown := range []bool{true, false} {

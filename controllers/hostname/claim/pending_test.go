@@ -320,7 +320,11 @@ func TestWhatIsNotedWhileItIsReadStays(t *testing.T) {
 	of := func(holder string) v1alpha1.DomainClaimSpec {
 		return v1alpha1.DomainClaimSpec{Holder: v1alpha1.ClaimHolder{UID: holder}}
 	}
-	noted := &pending{spec: of("ours"), state: created, uid: "1", generation: 3, note: 5}
+	claimed := func(generation int64) *pending {
+		return &pending{spec: of("ours"), state: created, uid: "1", generation: generation}
+	}
+	noted := claimed(3)
+	noted.note = 5
 	for name, row := range map[string]struct {
 		read  *pending
 		since int
@@ -329,8 +333,8 @@ func TestWhatIsNotedWhileItIsReadStays(t *testing.T) {
 		"its own announcement, created since":      {&pending{spec: of("ours"), state: announced}, 4, true},
 		"its own announcement, created before":     {&pending{spec: of("ours"), state: announced}, 5, false},
 		"another's announcement":                   {&pending{spec: of("theirs"), state: announced}, 4, false},
-		"an earlier generation, changed since":     {&pending{spec: of("ours"), state: created, uid: "1", generation: 2}, 4, true},
-		"what was read after it was noted":         {&pending{spec: of("ours"), state: created, uid: "1", generation: 3}, 5, false},
+		"an earlier generation, changed since":     {claimed(2), 4, true},
+		"what was read after it was noted":         {claimed(3), 5, false},
 		"nothing, as it is created after the list": {nil, 4, true},
 	} {
 		if got := noted.newerThan(row.read, row.since); got != row.newer {

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// A claim whose creation got no response, and that the cache does not show, is in the way of others until it is
+// A claim whose creation got no response, and that the cache does not show, blocks overlapping hostnames until it is
 // deleted.
 func TestAClaimIsInTheWayUntilItIsDeleted(t *testing.T) {
 	first, asked := want(t, "a", "shop.example.com"), false

@@ -101,7 +101,7 @@ func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 		t.Errorf("lost what is shown: %s", text)
 	}
 	if last := status.LastTerminationState.Terminated; last.Message != "panic: no database" || last.ExitCode != 1 {
-		t.Errorf("the end is told as %+v", last)
+		t.Errorf("the last termination is %+v", last)
 	}
 	if len(p.Status.Message) > maxPodText+10 || p.Status.Conditions[0].Message != "a b" {
 		t.Errorf("texts are %d bytes and %q", len(p.Status.Message), p.Status.Conditions[0].Message)
