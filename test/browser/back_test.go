@@ -95,7 +95,7 @@ func TestWhatWasEnteredIsThereAfterBack(t *testing.T) {
 	x.awaitValue("metadata.name", "backwards")
 	x.awaitValue("spec.env[0].value", "worth-LOG_LEVEL")
 	x.discards("webapps", "backwards")
-	_ = eval[bool](x, `(setTimeout(() => document.querySelector('form[action="/auth/logout"]').submit(), 0), true)`)
+	x.click(signOut)
 	x.await(`main`, "You are signed out")
 	if got := x.kept(); got != "" {
 		t.Errorf("after signing out the tab keeps %s", got)

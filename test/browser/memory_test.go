@@ -26,7 +26,7 @@ func TestAPageThatWasLeftComesBackFromMemory(t *testing.T) {
 	x.still()
 
 	x.goTo("/teams/payments/about")
-	x.click(`header form[action="/auth/logout"] button`)
+	x.click(signOut)
 	x.await(`main`, "signed out")
 	x.back()
 	x.awaitTrue(`!document.body.innerText.includes("payments")`)

@@ -264,7 +264,7 @@
   function retry() {
     setTimeout(async () => {
       const back = await fetch(location.href, { cache: "no-store", headers: { "HX-Request": "true" } }).then((r) => r.status < 500, () => false);
-      if (back) location.reload();
+      if (back) reload();
       else retry();
     }, 5000);
   }
@@ -272,9 +272,18 @@
 
   // Leaving a page ends its streams; those ends are no losses.
   let leaving = false;
+  let sent = -Infinity; // when a form was sent whose answer takes the place of this page
   addEventListener("pagehide", () => { leaving = true; });
+  addEventListener("submit", (e) => { if (!e.defaultPrevented) sent = performance.now(); });
+  // The answer of a form says more than the page that would be loaded again ("You are signed out"): it is waited for.
+  function reload() {
+    const left = sent + 10000 - performance.now();
+    if (left > 0) setTimeout(reload, left);
+    else if (!leaving) location.reload();
+  }
   addEventListener("pageshow", (e) => {
     leaving = false;
+    sent = -Infinity;
     if (!e.persisted) return;
     tick();
     if (document.querySelector("[data-secret]")) location.replace(location.pathname + location.search); // it may answer a form, which is not to be sent again
@@ -381,7 +390,7 @@
   });
   document.addEventListener("htmx:sse:error", (e) => {
     if (leaving) return;
-    if (over(e.detail.status)) location.reload();
+    if (over(e.detail.status)) reload();
     else live("lost", "Reconnecting");
     if (away(e.detail.status)) say(awayWords);
   });
@@ -411,7 +420,7 @@
     if (over(status) && document.getElementById("request")) { // leaving the page would lose what was entered
       say(status === 401 ? "Your session has ended. Sign in again in another tab, then go on here: nothing you entered is lost."
         : "You are not allowed to do this any more, or it is gone. What you entered is still here: copy what you need.");
-    } else if (over(status)) location.reload();
+    } else if (over(status)) reload();
     else if (isStream(e)) {
       begin(e.target);
       if (away(status)) say(awayWords);
