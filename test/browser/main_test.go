@@ -46,7 +46,7 @@ func run(m *testing.M) int {
 	}
 	fmt.Fprintf(os.Stderr, "the stack serves after %.1f s\n", time.Since(began).Seconds())
 	var stop func()
-	if browser, stop, err = chromium.Start(); err != nil {
+	if browser, stop, err = chromium.Start(chromium.Shell); err != nil {
 		fmt.Fprintln(os.Stderr, "start Chromium:", err)
 		_ = world.Close()
 		return 1

@@ -7,7 +7,7 @@ import "testing"
 // TestAPageThatWasLeftComesBackFromMemory checks that Back restores the page as it was, with live updates, and that
 // after signing out it shows nothing of its content.
 func TestAPageThatWasLeftComesBackFromMemory(t *testing.T) {
-	x, other := open(t), open(t)
+	x, other := openFull(t), open(t)
 	x.signIn("payments-dev", "payments")
 	bucket := x.request("memorable", "payments-memorable-1", "Enabled")
 	x.goTo(list)

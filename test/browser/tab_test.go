@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/portico-platform/portico/test/stack/chromium"
 )
 
 // patience is how long a test waits for anything that a page should do within moments.
@@ -39,6 +41,18 @@ type tab struct {
 func open(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	return begin(&tab{t: t, ctx: ctx}, cancel)
+}
+
+// openFull is open with a browser that has the back/forward cache, which Chromium without windows has not.
+func openFull(t *testing.T) *tab {
+	t.Helper()
+	full, stop, err := chromium.Start(chromium.Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(full)
 	return begin(&tab{t: t, ctx: ctx}, cancel)
 }
 

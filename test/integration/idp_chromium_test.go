@@ -93,7 +93,7 @@ func titleOf(user string) string {
 
 // browses signs in, stays signed in and signs out as people do, with two users in two browsers.
 func (s *site) browses() {
-	browser, stop, err := chromium.Start()
+	browser, stop, err := chromium.Start(chromium.Shell)
 	if err != nil {
 		s.t.Fatal(err)
 	}

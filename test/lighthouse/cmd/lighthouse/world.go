@@ -73,7 +73,7 @@ func begin(ctx context.Context, root string, progress io.Writer) (*world, error)
 	if w.port, err = freePort(ctx); err != nil {
 		return nil, errors.Join(err, w.end())
 	}
-	if w.browser, w.stop, err = chromium.Start(
+	if w.browser, w.stop, err = chromium.Start(chromium.Full,
 		remote.WebSocket, chromedp.Flag("remote-debugging-port", strconv.Itoa(w.port))); err != nil {
 		w.stop = func() {}
 		return nil, errors.Join(fmt.Errorf("start Chromium: %w", err), w.end())
