@@ -44,7 +44,7 @@ func open(t *testing.T) *tab {
 	return begin(&tab{t: t, ctx: ctx}, cancel)
 }
 
-// openFull is open with a browser that has the back/forward cache, which Chromium without windows has not.
+// openFull returns a tab without cookies of a browser with a back/forward cache, which Chromium without windows has not.
 func openFull(t *testing.T) *tab {
 	t.Helper()
 	full, stop, err := chromium.Start(chromium.Full)

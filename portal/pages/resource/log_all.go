@@ -54,7 +54,7 @@ func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, c
 	case len(copies) == 0:
 		return nil, false, "", &page.NoLogError{Words: noCopyYet}
 	}
-	return podlogs.Interleave(copies, l.query.Timestamps), cut, l.note(without), nil
+	return podlogs.Merge(copies, l.query.Timestamps), cut, l.note(without), nil
 }
 
 // readAll reads the logs of all Pods, in order; those that cannot have one are skipped. The Pods of one node are read

@@ -134,7 +134,7 @@ func (f *following) takeAll(pods []string) news {
 			f.ended[pod] = "Replica " + shortName(pod) + ": " + endWords(end)
 		}
 	}
-	all := podlogs.Interleave(copies, f.stamps)
+	all := podlogs.Merge(copies, f.stamps)
 	n.text, n.lines = strings.Join(all, "\n"), len(all)
 	if f.lines > podlogs.MaxLines || f.size > podlogs.MaxFollowed {
 		n.end = podlogs.ErrBound

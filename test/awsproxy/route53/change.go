@@ -100,14 +100,14 @@ func (s *Service) apply(ctx context.Context, account string, zone *hostedZone, c
 	if err != nil {
 		return nil, err
 	}
-	j := newJudge(dnsName(zone.Name), has)
+	b := newBatch(dnsName(zone.Name), has)
 	for _, c := range changes {
-		j.judge(c)
+		b.apply(c)
 	}
-	if len(j.problems) > 0 {
-		return nil, j.problems
+	if len(b.problems) > 0 {
+		return nil, b.problems
 	}
-	for _, batch := range batches(j.effect()) {
+	for _, batch := range batches(b.effect()) {
 		if err := s.commit(ctx, account, zone.id(), batch); err != nil {
 			return nil, err
 		}

@@ -13,9 +13,9 @@ type Copy struct {
 	Lines []string
 }
 
-// Interleave merges the lines of all copies by time and prefixes each with "[name] ". The order within a copy is kept.
+// Merge merges the lines of all copies by time and prefixes each with "[name] ". The order within a copy is kept.
 // Timestamps are removed unless stamps is set.
-func Interleave(copies []Copy, stamps bool) []string {
+func Merge(copies []Copy, stamps bool) []string {
 	type line struct {
 		at   time.Time
 		text string
