@@ -44,7 +44,8 @@ func open(t *testing.T) *tab {
 	return begin(&tab{t: t, ctx: ctx}, cancel)
 }
 
-// openFull returns a tab without cookies of a browser with a back/forward cache, which Chromium without windows has not.
+// openFull returns a tab without cookies of a browser with a back/forward cache, which Chromium without windows does
+// not have.
 func openFull(t *testing.T) *tab {
 	t.Helper()
 	full, stop, err := chromium.Start(chromium.Full)
