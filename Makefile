@@ -66,8 +66,8 @@ test-unit: $(run-tests) ## Run the unit tests, in random order
 
 # Packages that start goroutines. A test of test/architecture keeps the list.
 goroutines := cmd/portal cmd/portico/prompt cmd/portico/session controllers/cloud controllers/deleted controllers/fair controllers/hostname/claim \
-	controllers/hostname/dns controllers/operatorapi controllers/people controllers/sweep portal portal/cluster portal/cluster/feed portal/cluster/pods \
-	portal/cluster/rights portal/cluster/sessions portal/pages/page portal/pages/resource portal/podlogs portal/sse
+	controllers/hostname/dns controllers/operatorapi controllers/people controllers/sweep portal portal/auth portal/cluster portal/cluster/feed portal/cluster/pods \
+	portal/cluster/rights portal/cluster/sessions portal/operator portal/pages/page portal/pages/resource portal/podlogs portal/sse
 
 .PHONY: test-race
 test-race: $(run-tests) ## Run the unit tests of packages that start goroutines with the race detector; needs a C compiler

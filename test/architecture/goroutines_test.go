@@ -39,7 +39,7 @@ func TestTheRaceDetectorLooksWhereGoroutinesStart(t *testing.T) {
 }
 
 // starting returns the folders whose code, without tests, starts goroutines with a go statement, with the method Go of
-// a group, or with cloud.ShareCall.
+// a group or DoChan of singleflight, or with cloud.ShareCall.
 func starting(t *testing.T, top ...string) (folders []string) {
 	t.Helper()
 	for _, folder := range top {
@@ -69,7 +69,7 @@ func starts(file *ast.File) (yes bool) {
 			yes = true
 		case *ast.CallExpr:
 			if method, ok := n.Fun.(*ast.SelectorExpr); ok &&
-				(method.Sel.Name == "Go" || method.Sel.Name == "ShareCall") {
+				slices.Contains([]string{"Go", "DoChan", "ShareCall"}, method.Sel.Name) {
 				yes = true
 			}
 		}
