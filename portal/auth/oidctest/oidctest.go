@@ -84,12 +84,8 @@ type grant struct {
 // New starts a provider that stops at the end of the test.
 func New(tb T) *Provider {
 	tb.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	p := &Provider{
-		t: tb, key: key, kid: 1, grants: map[string]grant{}, fetches: map[string]int{}, used: map[string]string{},
+		t: tb, key: newKey(tb), kid: 1, grants: map[string]grant{}, fetches: map[string]int{}, used: map[string]string{},
 		pushed: map[string]url.Values{}, access: map[string]any{},
 	}
 	mux := http.NewServeMux()
@@ -173,10 +169,7 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 // NewKey makes the provider sign with a new key from now on, and publish only that one.
 func (p *Provider) NewKey() {
 	p.t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	key := newKey(p.t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.key = key
