@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -48,8 +49,11 @@ func run(ctx context.Context, args []string, w world) int {
 	return exitCode(err)
 }
 
+// readKinds reads the catalogue once: tests run hundreds of commands in one process.
+var readKinds = sync.OnceValues(func() (catalog.Catalog, error) { return catalog.Load(crd.Files) })
+
 func (a *app) load() (err error) {
-	a.kinds, err = catalog.Load(crd.Files)
+	a.kinds, err = readKinds()
 	return err
 }
 
