@@ -238,7 +238,7 @@ func (j judge) expression(r Rule) Expression {
 			strings.Join(slices.Compact(kept), " && "), by(r.test.cel)),
 		Message: fmt.Sprintf("'spec.%s: ' + %s + ' is not allowed: ' + %s + ' allows ' + %s + ', by "+
 			"spec.guardrails.%s. %s'",
-			r.Field, shortenCEL("variables."+name), j.by, by(r.test.allowedCEL), r.Name, admin),
+			r.Field, shortenCEL("variables."+name), j.by, by(r.test.allowed.cel), r.Name, admin),
 	}
 }
 

@@ -6,81 +6,86 @@ import (
 	"strings"
 )
 
-func listed(limit any) string { return Shorten(texts(limit)) }
+// says is what a limit admits, as people say it, and the same as an expression of the variable l.
+type says struct {
+	text func(limit any) string
+	cel  string
+}
 
-// oneOf takes a text that an entry of the list matches.
-func oneOf(path string) test {
+var (
+	listed = says{func(limit any) string { return Shorten(texts(limit)) }, shortenCEL("variables.l")}
+	upTo   = says{
+		func(limit any) string { return fmt.Sprintf("at most %d", number(limit)) }, "'at most ' + string(variables.l)",
+	}
+)
+
+func words(text string) says { return says{func(any) string { return text }, "'" + text + "'"} }
+
+// match finds a value among the entries of a limit, and so does its expression of the variable l.
+type match struct {
+	finds func(limit any, value string) bool
+	cel   func(value string) string
+}
+
+var (
+	exactly = match{
+		func(limit any, value string) bool { return slices.Contains(texts(limit), value) },
+		func(value string) string { return "(" + value + " in variables.l)" },
+	}
+	inAnyCase = match{
+		func(limit any, value string) bool {
+			return slices.ContainsFunc(texts(limit), func(p string) bool { return strings.EqualFold(p, value) })
+		},
+		func(value string) string {
+			return "variables.l.exists(p, p.lowerAscii() == " + value + ".lowerAscii())"
+		},
+	}
+	byPattern = match{
+		anyMatches, func(value string) string { return "variables.l.exists(p, " + matchesCEL(value) + ")" },
+	}
+)
+
+// oneOf takes a text that the limit lists, or none.
+func oneOf(path string, m match) test {
+	value := "variables.s." + path
 	return test{
 		refused: func(s spec, limit any) []string {
-			if v, ok := at(s, path); ok && !anyMatches(limit, fmt.Sprint(v)) {
+			if v, ok := at(s, path); ok && !m.finds(limit, fmt.Sprint(v)) {
 				return []string{fmt.Sprint(v)}
 			}
 			return nil
 		},
-		cel: fmt.Sprintf("%s && !variables.l.exists(p, %s) ? [variables.s.%s] : []", hasCEL(path),
-			matchesCEL("variables.s."+path), path),
-		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+		cel:     fmt.Sprintf("%s && !%s ? [%s] : []", hasCEL(path), m.cel(value), value),
+		choices: texts, allowed: listed,
 	}
 }
 
-// in takes a text of the list, and one must be there. same makes equal what names the same; sameCEL does of its
-// argument.
-func in(path string, same func(string) string, sameCEL string) test {
+// allOf takes a list of which the limit lists all.
+func allOf(path string) test {
 	return test{
 		refused: func(s spec, limit any) []string {
-			v, ok := at(s, path)
-			switch {
-			case !ok:
-				return []string{leftOut}
-			case slices.ContainsFunc(texts(limit), func(p string) bool { return same(p) == same(fmt.Sprint(v)) }):
-				return nil
-			}
-			return []string{fmt.Sprint(v)}
-		},
-		cel: fmt.Sprintf("!(%s) ? ['%s'] : variables.l.exists(p, %s == %s) ? [] : [variables.s.%s]",
-			hasCEL(path), leftOut, fmt.Sprintf(sameCEL, "p"), fmt.Sprintf(sameCEL, "variables.s."+path), path),
-		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
-	}
-}
-
-func exactly(text string) string { return text }
-
-// allIn takes a list of which all are in the limit, and some must be there.
-func allIn(path string) test {
-	return test{
-		refused: func(s spec, limit any) []string {
-			v, ok := at(s, path)
-			if !ok {
-				return []string{leftOut}
-			}
+			v, _ := at(s, path)
 			return slices.DeleteFunc(slices.Clone(texts(v)), func(x string) bool {
 				return slices.Contains(texts(limit), x)
 			})
 		},
-		cel: fmt.Sprintf("!(%s) ? ['%s'] : variables.s.%[3]s.filter(x, !(x in variables.l))", hasCEL(path), leftOut,
-			path),
-		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+		cel:     fmt.Sprintf("variables.s.%s.filter(x, !(x in variables.l))", path),
+		choices: texts, allowed: listed,
 	}
 }
 
-// maybeIn takes a text of the list, or none.
-func maybeIn(path string) test {
-	return test{
-		refused: func(s spec, limit any) []string {
-			if v, ok := at(s, path); ok && !slices.Contains(texts(limit), fmt.Sprint(v)) {
-				return []string{fmt.Sprint(v)}
-			}
-			return nil
-		},
-		cel: fmt.Sprintf("%s && !(variables.s.%[2]s in variables.l) ? [variables.s.%[2]s] : []", hasCEL(path),
-			path),
-		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+// present takes what t does, if the field is there.
+func present(path string, t test) test {
+	refused := t.refused
+	t.refused = func(s spec, limit any) []string {
+		if _, ok := at(s, path); !ok {
+			return []string{leftOut}
+		}
+		return refused(s, limit)
 	}
+	t.cel = fmt.Sprintf("!(%s) ? ['%s'] : %s", hasCEL(path), leftOut, t.cel)
+	return t
 }
-
-func atMostSays(limit any) string { return fmt.Sprintf("at most %d", number(limit)) }
-
-const atMostCEL = "'at most ' + string(variables.l)"
 
 // atMost takes numbers up to the limit.
 func atMost(path string) test {
@@ -93,7 +98,7 @@ func atMost(path string) test {
 		},
 		cel: fmt.Sprintf("%s && variables.s.%[2]s > variables.l ? [string(variables.s.%[2]s)] : []", hasCEL(path),
 			path),
-		allowed: atMostSays, allowedCEL: atMostCEL,
+		allowed: upTo,
 	}
 }
 
@@ -114,7 +119,7 @@ func volumes() test {
 		},
 		cel: `!has(variables.s.blockDeviceMappings) ? [] : variables.s.blockDeviceMappings.filter(m, !has(m.volumeSize) || m.volumeSize > variables.l).map(m, ` +
 			`has(m.volumeSize) ? 'volumeSize ' + string(m.volumeSize) + ' of ' + m.deviceName : 'leaving out the volumeSize of ' + m.deviceName)`,
-		allowed: atMostSays, allowedCEL: atMostCEL,
+		allowed: upTo,
 	}
 }
 
@@ -132,7 +137,7 @@ func encryptedVolumes() test {
 		},
 		cel: `!has(variables.s.blockDeviceMappings) ? [] : variables.s.blockDeviceMappings.filter(m, has(m.encrypted) && !m.encrypted).map(m, ` +
 			`'encrypted false of ' + m.deviceName)`,
-		allowed: words("encrypted volumes only"), allowedCEL: "'encrypted volumes only'",
+		allowed: words("encrypted volumes only"),
 	}
 }
 
@@ -157,11 +162,9 @@ func membersMatch(path string, names ...string) test {
 			return bad
 		},
 		cel:     fmt.Sprintf("!has(variables.s.%s) ? [] : %s", path, strings.Join(cel, " + ")),
-		allowed: listed, allowedCEL: shortenCEL("variables.l"),
+		allowed: listed,
 	}
 }
-
-func words(text string) func(any) string { return func(any) string { return text } }
 
 // always allows one value, which is the default of a new resource. An adopted resource must set it explicitly.
 func always[T bool | string](path string, want T) test {
@@ -184,25 +187,51 @@ func always[T bool | string](path string, want T) test {
 			"with adoptionPolicy Adopt'] : []",
 			hasCEL(path), path, wantCEL, adoptingCEL, leftOut),
 		only:    fmt.Sprint(want),
-		allowed: words(fmt.Sprintf("%v only", want)), allowedCEL: fmt.Sprintf("'%v only'", want),
+		allowed: words(fmt.Sprintf("%v only", want)),
 	}
 }
 
+// condition holds of a spec, and so does its expression.
+type condition struct {
+	holds func(spec) bool
+	cel   string
+}
+
+func has(path string) condition {
+	return condition{func(s spec) bool { _, ok := at(s, path); return ok }, hasCEL(path)}
+}
+
+func is(path string, values ...string) condition {
+	return condition{
+		func(s spec) bool { v, ok := at(s, path); return ok && slices.Contains(values, fmt.Sprint(v)) },
+		fmt.Sprintf("%s && variables.s.%s in ['%s']", hasCEL(path), path, strings.Join(values, "', '")),
+	}
+}
+
+func not(c condition) condition {
+	return condition{func(s spec) bool { return !c.holds(s) }, "!(" + c.cel + ")"}
+}
+
 // unless takes all for which the condition holds, else what t does.
-func unless(holds func(spec) bool, cel string, t test) test {
+func unless(c condition, t test) test {
 	refused := t.refused
 	t.refused = func(s spec, limit any) []string {
-		if holds(s) {
+		if c.holds(s) {
 			return nil
 		}
 		return refused(s, limit)
 	}
-	t.cel = fmt.Sprintf("%s ? [] : %s", cel, t.cel)
+	t.cel = fmt.Sprintf("(%s) ? [] : %s", c.cel, t.cel)
 	return t
 }
 
+// members returns the items of a list of objects.
 func members(s spec, path string) []map[string]any {
 	list, _ := at(s, path)
+	return objects(list)
+}
+
+func objects(list any) []map[string]any {
 	var all []map[string]any
 	items, _ := list.([]any)
 	for _, item := range items {
@@ -232,7 +261,7 @@ func repository() test {
 		cel: `[variables.s.image].filter(i, ![!i.contains('/') ? 'docker.io/library/' + i : ` +
 			`i.split('/')[0].contains('.') || i.split('/')[0].contains(':') || i.split('/')[0] == 'localhost' ? i : 'docker.io/' + i].exists(f, ` +
 			`variables.l.exists(p, p.endsWith('*') ? f.startsWith(p.substring(0, size(p) - 1)) : f.startsWith(p + ':') || f.startsWith(p + '@'))))`,
-		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+		choices: texts, allowed: listed,
 	}
 }
 

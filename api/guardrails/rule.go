@@ -48,9 +48,7 @@ type test struct {
 	only string
 	// choices returns the values that the limit names one by one.
 	choices func(limit any) []string
-	// allowed says what the limit admits, and allowedCEL does by the variable l.
-	allowed    func(limit any) string
-	allowedCEL string
+	allowed says
 }
 
 // Watch returns the fields of the spec that decide whether the rule is kept.
@@ -95,13 +93,13 @@ func (r Rule) Refused(s map[string]any, l Limits) *Refusal {
 	}
 	return &Refusal{Rule: r.Name, Field: "spec." + r.Field, Watch: r.Watch(), Message: fmt.Sprintf(
 		"spec.%s: %s is not allowed: %s allows %s, by spec.guardrails.%s. %s", r.Field, Shorten(bad), l.By,
-		r.test.allowed(limit), r.Name, admin)}
+		r.test.allowed.text(limit), r.Name, admin)}
 }
 
 // Allowed says what the limits allow by the rule, for people; empty if they do not limit it.
 func (r Rule) Allowed(l Limits) string {
 	if limit := r.Limit(l); limit != nil {
-		return fmt.Sprintf("spec.guardrails.%s of %s allows %s", r.Name, l.By, r.test.allowed(limit))
+		return fmt.Sprintf("spec.guardrails.%s of %s allows %s", r.Name, l.By, r.test.allowed.text(limit))
 	}
 	return ""
 }
@@ -230,10 +228,6 @@ func number(v any) int64 {
 	switch v := v.(type) {
 	case int64:
 		return v
-	case int32:
-		return int64(v)
-	case int:
-		return int64(v)
 	case float64:
 		return int64(v)
 	}
