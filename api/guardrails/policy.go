@@ -255,18 +255,3 @@ func (j judge) region(offered string) Expression {
 		Message: `'spec.region: provider ' + variables.s.providerRef.name + ' does not allow region ' + variables.s.region + '; it allows ' + ` + shortenCEL(offered),
 	}
 }
-
-// tags refuses keys of tags that the lists keep for the platform.
-func (j judge) tags(forbidden, enforced string) Expression {
-	name := j.broken("tags")
-	return Expression{
-		Name: name,
-		Bad: fmt.Sprintf(
-			`!variables.judges || !has(variables.s.tags) ? [] : variables.s.tags.filter(k, !(has(variables.old.tags) && k in variables.old.tags) && (`+
-				`%s.exists(f, f.endsWith('*') ? k.lowerAscii().startsWith(f.substring(0, size(f) - 1).lowerAscii()) : k.lowerAscii() == f.lowerAscii()) || `+
-				`%s.exists(e, e != k && e.lowerAscii() == k.lowerAscii())))`, forbidden, enforced),
-		Message: `'spec.tags: ' + ` + j.by + ` + ' keeps these keys for the platform: ' + ` +
-			shortenCEL("variables."+name) +
-			` + '. Remove them, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags'`,
-	}
-}

@@ -67,34 +67,14 @@ func NotAllowed(what, rule, by, allows string) error {
 		rule)
 }
 
-// tagRule reserves tag keys for the platform.
-type tagRule struct {
-	by        string
-	forbidden []string
-	enforced  v1alpha1.Tags
-}
-
-func (s *Session) tagRules() []tagRule {
-	all := []tagRule{{v1alpha1.KindAWSProvider + " " + s.Provider, s.Rules.ForbiddenTagKeys, s.Rules.EnforcedTags}}
+func (s *Session) tagRules() []guardrails.TagRules {
+	all := []guardrails.TagRules{{
+		By: v1alpha1.KindAWSProvider + " " + s.Provider, Forbidden: s.Rules.ForbiddenTagKeys, Enforced: s.Rules.EnforcedTags,
+	}}
 	if g := s.TeamRules(); g != nil {
-		all = append(all, tagRule{s.teamName(), g.ForbiddenTagKeys, g.EnforcedTags})
+		all = append(all, guardrails.TagRules{By: s.teamName(), Forbidden: g.ForbiddenTagKeys, Enforced: g.EnforcedTags})
 	}
 	return all
-}
-
-// reserves reports whether the key is reserved, ignoring case: AWS allows tags that differ only in case, and IAM's tag
-// conditions match either. The exact key of an enforced tag is allowed, because the platform's value wins.
-func (k tagRule) reserves(key string) bool {
-	for enforced := range k.enforced {
-		if key != enforced && strings.EqualFold(key, enforced) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(k.forbidden, func(rule string) bool {
-		head, all := strings.CutSuffix(rule, "*")
-		return strings.EqualFold(key, rule) ||
-			(all && len(key) >= len(head) && strings.EqualFold(key[:len(head)], head))
-	})
 }
 
 // CheckTags returns an error for the tags in own that the provider or the team forbids; nil if none.
@@ -102,14 +82,14 @@ func (s *Session) CheckTags(own v1alpha1.Tags) error {
 	for _, k := range s.tagRules() {
 		var keys []string
 		for _, key := range slices.Sorted(maps.Keys(own)) {
-			if k.reserves(key) {
+			if k.Keeps(key) {
 				keys = append(keys, key)
 			}
 		}
 		if len(keys) > 0 {
 			return engine.Blocked(v1alpha1.ReasonTagForbidden, "tags of this object have keys that %s keeps for the "+
 				"platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys "+
-				"and enforcedTags; until then they are not set", k.by, strings.Join(keys, ", "))
+				"and enforcedTags; until then they are not set", k.By, strings.Join(keys, ", "))
 		}
 	}
 	return nil
@@ -117,7 +97,7 @@ func (s *Session) CheckTags(own v1alpha1.Tags) error {
 
 // forbidden reports whether the key is reserved for the platform.
 func (s *Session) forbidden(key string) bool {
-	return slices.ContainsFunc(s.tagRules(), func(k tagRule) bool { return k.reserves(key) })
+	return slices.ContainsFunc(s.tagRules(), func(k guardrails.TagRules) bool { return k.Keeps(key) })
 }
 
 // tagLayers returns the layers of a resource's tags; later ones win.
