@@ -47,6 +47,15 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
+func TestTagsKeptForThePlatform(t *testing.T) {
+	rules := guardrails.TagRules{Forbidden: guardrailstest.ForbiddenTagKeys, Enforced: guardrailstest.EnforcedTags}
+	for key, kept := range guardrailstest.TagKeys {
+		if rules.Keeps(key) != kept {
+			t.Errorf("%s: kept is not %t", key, kept)
+		}
+	}
+}
+
 // Each rule is refused and kept by some case, and is a field of the type.
 func TestEveryRuleHasCases(t *testing.T) {
 	fields := map[string]bool{}
@@ -101,5 +110,32 @@ func TestTheNoteOfManyProvidersFits(t *testing.T) {
 	if len(note) > 128<<10 || !strings.Contains(note, "@p0 allowedInstanceTypes") ||
 		strings.Count(note, "\n")%101 != 100 {
 		t.Errorf("%d bytes, %d lines", len(note), strings.Count(note, "\n"))
+	}
+}
+
+// The note has all that admission judges by, of the Team and of its AWSProviders.
+func TestTheNoteSaysEveryRule(t *testing.T) {
+	team, p := &v1alpha1.Team{}, v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "main"}}
+	team.Spec.Providers = []v1alpha1.TeamProvider{{Name: "main", Regions: []string{"eu-west-1", "eu-north-1"}}}
+	tags, most := v1alpha1.Tags{"cost-center": "4711", "env": "live"}, int32(100)
+	rules := v1alpha1.Guardrails{
+		AllowedEngines:   []v1alpha1.AllowedEngine{{Engine: "mysql"}, {Engine: "postgres", Versions: []string{"16.*", "17.2"}}},
+		MaxVolumeSizeGiB: &most, RequireEncryption: true,
+	}
+	team.Spec.Guardrails = &v1alpha1.TeamGuardrails{Guardrails: rules, EnforcedTags: tags, ForbiddenTagKeys: []string{"cost *"}}
+	p.Spec.Region, p.Spec.AllowedRegions, p.Spec.Guardrails = "eu-west-1", []string{"eu-north-1"}, &rules
+	p.Spec.EnforcedTags, p.Spec.ForbiddenTagKeys = tags, []string{"cost *"}
+	const both = `allowedEngines mysql
+allowedEngines postgres 16.* 17.2
+enforcedTags cost-center
+enforcedTags env
+forbiddenTagKeys cost *
+maxVolumeSizeGiB 100
+`
+	const encryption = "requireEncryption true"
+	want := "provider main eu-west-1 eu-north-1\n" + both + encryption + "\n@main " + strings.ReplaceAll(both+
+		"region eu-west-1\nregion eu-north-1\n"+encryption, "\n", "\n@main ")
+	if got := guardrails.Note(team, p); got != want {
+		t.Errorf("the note is\n%s\nwant\n%s", got, want)
 	}
 }

@@ -65,7 +65,7 @@ func Note(t *v1alpha1.Team, mayUse ...v1alpha1.AWSProvider) string {
 	for _, p := range mayUse {
 		rules := map[string]any{
 			"region":           append([]string{p.Spec.Region}, p.Spec.AllowedRegions...),
-			"forbiddenTagKeys": p.Spec.ForbiddenTagKeys, "enforcedTags": p.Spec.EnforcedTags,
+			"forbiddenTagKeys": p.Spec.ForbiddenTagKeys, "enforcedTags": content(p.Spec.EnforcedTags),
 		}
 		maps.Copy(rules, OfProvider(p.Name, p.Spec.Guardrails).Rules)
 		var of noteLines
@@ -103,10 +103,6 @@ func (n *noteLines) addRules(rules map[string]any, before ...string) {
 func noted(limit any) (all [][]string) {
 	switch limit := limit.(type) {
 	case map[string]any: // tags: their keys
-		for _, key := range slices.Sorted(maps.Keys(limit)) {
-			all = append(all, []string{key})
-		}
-	case map[string]string:
 		for _, key := range slices.Sorted(maps.Keys(limit)) {
 			all = append(all, []string{key})
 		}

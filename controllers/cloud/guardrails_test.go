@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/portico-platform/portico/api/guardrails/guardrailstest"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -49,6 +50,25 @@ func TestATeamUsesWhatItLists(t *testing.T) {
 		wait, _ := engine.AsWait(err)
 		if got := reason(wait); got != row.reason || (err == nil) != (row.reason == "") {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, row.reason)
+		}
+	}
+}
+
+func TestRegionsOfAccountsAndTeams(t *testing.T) {
+	p := provider()
+	p.Spec.Region, p.Spec.AllowedRegions = guardrailstest.Region, guardrailstest.AllowedRegions
+	labels := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: yes}}
+	for _, row := range guardrailstest.Regions {
+		err := checkUse(p, labels, ProviderUse{
+			Provider: "aws", Namespace: "n", Region: row.Region,
+			team: growth(func(s *v1alpha1.TeamSpec) {
+				s.Providers = []v1alpha1.TeamProvider{{Name: "aws", Regions: row.Team}}
+			}),
+		})
+		wait, _ := engine.AsWait(err)
+		if (row.Refused == "") != (err == nil) ||
+			err != nil && (reason(wait) != "RegionNotAllowed" || !strings.HasPrefix(err.Error(), row.Refused+" ")) {
+			t.Errorf("%+v: %v", row, err)
 		}
 	}
 }

@@ -150,6 +150,76 @@ func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by str
 	})
 }
 
+// The API server keeps the same keys of tags for the platform as the operator.
+func TestAdmissionKeepsTheTagsThatTheOperatorKeeps(t *testing.T) {
+	c := admin(t)
+	free, ofTeam, listed := team(t, c), team(t, c), team(t, c)
+	rules := guardrails.OfTeam(&v1alpha1.Team{Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{
+		ForbiddenTagKeys: guardrailstest.ForbiddenTagKeys, EnforcedTags: guardrailstest.EnforcedTags,
+	}}}).Rules
+	newAccount(t, c, "tags-strict", rules)
+	newAccount(t, c, "tags-open", map[string]any{})
+	newTeam(t, c, "tags-rules", ofTeam, map[string]any{
+		"guardrails": rules, "providers": []any{map[string]any{"name": "tags-open"}},
+	}, providerNamed(t, c, "tags-open"))
+	newTeam(t, c, "tags-lists", listed, map[string]any{"providers": []any{map[string]any{"name": "tags-strict"}}},
+		providerNamed(t, c, "tags-strict"))
+	for _, row := range []struct{ ns, provider, by string }{
+		{free, "tags-strict", "AWSProvider tags-strict"},
+		{ofTeam, "tags-open", "Team tags-rules"},
+		{listed, "tags-strict", "AWSProvider tags-strict"},
+	} {
+		for key, kept := range guardrailstest.TagKeys {
+			b := bucketOf(row.ns, "tagged")
+			b.Spec.ProviderRef.Name, b.Spec.Tags = row.provider, v1alpha1.Tags{key: "own"}
+			says := ""
+			if kept {
+				says = "denied request: spec.tags: " + row.by + " keeps these keys for the platform: " + key + ". "
+			}
+			judgedAtAdmission(t, c, b, row.by, says)
+		}
+	}
+}
+
+// The API server refuses the same regions as the operator.
+func TestAdmissionRefusesTheRegionsThatTheOperatorRefuses(t *testing.T) {
+	c := admin(t)
+	free := team(t, c)
+	newAccount(t, c, "regions", map[string]any{
+		"region": guardrailstest.Region, "allowedRegions": guardrailstest.AllowedRegions,
+	})
+	for n, row := range guardrailstest.Regions {
+		of, name := team(t, c), fmt.Sprintf("regions-%d", n)
+		lists := map[string]any{"name": "regions"}
+		if row.Team != nil {
+			lists["regions"] = row.Team
+		}
+		newTeam(t, c, name, of, map[string]any{"providers": []any{lists}}, providerNamed(t, c, "regions"))
+		says := map[string]string{
+			"provider": "spec.region: provider regions does not allow region " + row.Region + "; it allows ",
+			"Team":     "spec.region: Team " + name + " does not allow region " + row.Region + " of provider regions; it allows ",
+		}[row.Refused]
+		b := bucketOf(of, "regional")
+		b.Spec.ProviderRef.Name, b.Spec.Region = "regions", row.Region
+		judgedAtAdmission(t, c, b, "Team "+name, says)
+		if row.Team == nil {
+			b.Namespace = free
+			judgedAtAdmission(t, c, b, "AWSProvider regions", says)
+		}
+	}
+}
+
+// judgedAtAdmission waits until the API server judges by the AWSProvider or Team, then compares what it says of the
+// object; "" is nothing.
+func judgedAtAdmission(t *testing.T, c client.Client, b *v1alpha1.S3Bucket, by, says string) {
+	t.Helper()
+	known(t, c, objectOf(v1alpha1.KindS3Bucket, b.Namespace, b.Name, nil), by)
+	err := c.Create(t.Context(), b.DeepCopy(), client.DryRunAll)
+	if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {
+		t.Errorf("%v in %s of %s: %v, want %q", b.Spec.Tags, b.Spec.Region, b.Spec.ProviderRef.Name, err, says)
+	}
+}
+
 // An edit that moves an object to another account or region is judged by the guardrails there, like a creation.
 func TestAdmissionJudgesWhatMovesLikeWhatIsNew(t *testing.T) {
 	c := admin(t)

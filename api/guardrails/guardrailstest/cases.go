@@ -164,7 +164,7 @@ var Cases = []Case{
 	{Kind: rds, Spec: `{"engine": "mariadb", "engineVersion": "10.11"}`, Rules: engines, Refused: broken("allowedEngines"), Says: "mariadb 10.11"},
 	{Kind: rds, Spec: `{"allocatedStorage": 100, "maxAllocatedStorage": 100}`, Rules: storage},
 	{Kind: rds, Spec: `{"allocatedStorage": 101}`, Rules: storage, Refused: broken("maxDatabaseStorageGiB"), Says: "spec.allocatedStorage: 101 is not allowed: "},
-	{Kind: rds, Spec: `{"maxAllocatedStorage": 1000}`, Rules: storage, Refused: broken("maxDatabaseStorageGiB"), Says: "spec.maxAllocatedStorage: 1000 is not allowed: "},
+	{Kind: rds, Spec: `{"maxAllocatedStorage": 101}`, Rules: storage, Refused: broken("maxDatabaseStorageGiB"), Says: "spec.maxAllocatedStorage: 101 is not allowed: "},
 	{Kind: rds, Spec: `{}`, Rules: hidden},
 	{Kind: rds, Spec: `{"publiclyAccessible": false}`, Rules: hidden},
 	{Kind: rds, Spec: `{"publiclyAccessible": true}`, Rules: hidden, Refused: broken("requirePrivateDatabases"), Says: "spec.publiclyAccessible: true is not allowed"},
