@@ -18,7 +18,7 @@ var TagKeys = map[string]bool{
 // The regions of an AWSProvider.
 var (
 	Region         = "eu-west-1"
-	AllowedRegions = []string{"eu-north-1"}
+	AllowedRegions = []string{"eu-west-1", "eu-north-1"}
 )
 
 // RegionCase is a region that an object names, of the AWSProvider with these regions.
