@@ -122,7 +122,9 @@ func TestTheNoteSaysEveryRule(t *testing.T) {
 		AllowedEngines:   []v1alpha1.AllowedEngine{{Engine: "mysql"}, {Engine: "postgres", Versions: []string{"16.*", "17.2"}}},
 		MaxVolumeSizeGiB: &most, RequireEncryption: true,
 	}
-	team.Spec.Guardrails = &v1alpha1.TeamGuardrails{Guardrails: rules, EnforcedTags: tags, ForbiddenTagKeys: []string{"cost *"}}
+	team.Spec.Guardrails = &v1alpha1.TeamGuardrails{
+		Guardrails: rules, EnforcedTags: tags, ForbiddenTagKeys: []string{"cost *"},
+	}
 	p.Spec.Region, p.Spec.AllowedRegions, p.Spec.Guardrails = "eu-west-1", []string{"eu-north-1"}, &rules
 	p.Spec.EnforcedTags, p.Spec.ForbiddenTagKeys = tags, []string{"cost *"}
 	const both = `allowedEngines mysql

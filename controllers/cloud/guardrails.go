@@ -69,10 +69,13 @@ func NotAllowed(what, rule, by, allows string) error {
 
 func (s *Session) tagRules() []guardrails.TagRules {
 	all := []guardrails.TagRules{{
-		By: v1alpha1.KindAWSProvider + " " + s.Provider, Forbidden: s.Rules.ForbiddenTagKeys, Enforced: s.Rules.EnforcedTags,
+		By:        v1alpha1.KindAWSProvider + " " + s.Provider,
+		Forbidden: s.Rules.ForbiddenTagKeys, Enforced: s.Rules.EnforcedTags,
 	}}
 	if g := s.TeamRules(); g != nil {
-		all = append(all, guardrails.TagRules{By: s.teamName(), Forbidden: g.ForbiddenTagKeys, Enforced: g.EnforcedTags})
+		all = append(all, guardrails.TagRules{
+			By: s.teamName(), Forbidden: g.ForbiddenTagKeys, Enforced: g.EnforcedTags,
+		})
 	}
 	return all
 }
