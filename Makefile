@@ -55,7 +55,7 @@ go-is-there:
 
 .PHONY: test
 test: deps ## Run all tests but the longest: unit, integration, browser and monitoring; about 15 min
-	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short PROCESSES=$(or $(PROCESSES),2) test-unit test-integration test-browser test-monitoring
+	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short PROCESSES=$(or $(PROCESSES),3) test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
 .PHONY: test-unit
