@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 export PATH := $(PATH):/usr/local/go/bin
 build := bin/portico-build
 run-tests := bin/run-tests
+campaign := bin/campaign
 
 .PHONY: help
 help: ## List the targets
@@ -46,6 +47,11 @@ deps: $(build) $(run-tests) ## Build and download what run and test need, withou
 $(build) $(run-tests): go-is-there
 	@[ -x $@ ] || echo "Compiling $(notdir $@), which takes some 20 s the first time ..."
 	@CGO_ENABLED=0 go build -trimpath -o $@ ./test/stack/cmd/$(notdir $@)
+
+# bin/campaign -list lists what it runs.
+.PHONY: $(campaign)
+$(campaign): go-is-there
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./test/campaign/cmd/campaign
 
 .PHONY: go-is-there
 go-is-there:
@@ -161,11 +167,12 @@ test-chaos: ## The same for 2 min, with a seed that found something once
 
 ## ---- bench
 
+comma := ,
+
 .PHONY: bench-operator
-bench-operator: $(build) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 30 min
+bench-operator: $(build) $(campaign) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 30 min
 	@$(build) run
-	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
-	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))
+	@exec $(campaign) -run '^bench-operator/($(or $(subst $(comma),|,$(SCENARIOS)),.*))$$'
 
 .PHONY: failover
 failover: $(build) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n
@@ -186,10 +193,9 @@ upgrade: $(build) ## Upgrade an installation of the baseline to this tree, and t
 	@exec bin/upgrade $(if $(FROM),-from $(FROM)) $(if $(WITH),-with $(WITH))
 
 .PHONY: bench-portal
-bench-portal: $(build) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
+bench-portal: $(build) $(campaign) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
 	@$(build) run
-	@CGO_ENABLED=0 go build -trimpath -o bin/bench-portal ./test/bench/cmd/bench-portal
-	@exec bin/bench-portal $(if $(SMALL),-small) $(if $(PROFILES),-profiles $(PROFILES))
+	@exec $(campaign) -run '^bench-portal$$' $(if $(SMALL),-bench-portal.small) $(if $(PROFILES),-bench-portal.profiles $(PROFILES))
 
 .PHONY: lighthouse
 lighthouse: $(build) ## Have Lighthouse look at the portal's pages; about 10 min, needs Node.js and Chromium, PAGE=part of a name

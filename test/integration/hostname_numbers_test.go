@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/bench/measure"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/tiers"
 )
 
@@ -118,7 +118,7 @@ func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 			times = append(times, call.Time)
 		}
 	}
-	if most := measure.Busiest(times); most > 5 {
+	if most := campaign.Busiest(times); most > 5 {
 		t.Errorf("%d requests in one second", most)
 	}
 	counts := callsOf(m)

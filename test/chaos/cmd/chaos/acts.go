@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 // act is an action of a user on one object.

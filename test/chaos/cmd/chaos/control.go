@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 // controlName returns the name of another owner's resource of a kind. Objects with the name theirs request it.

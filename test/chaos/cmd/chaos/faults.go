@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 // awsScale scales AWS's delays in this test, and operatorScale the operator's assumptions about them. The difference

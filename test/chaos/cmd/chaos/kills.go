@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 func main() {

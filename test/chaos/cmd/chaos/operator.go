@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/process"
 )

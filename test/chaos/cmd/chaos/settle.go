@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/keep"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 func main() { measure.Main("failover", run) }

@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/portico-platform/portico/test/bench/measure"
+	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 func main() { measure.Main("rolling-restart", run) }
