@@ -175,16 +175,14 @@ bench-operator: $(build) $(campaign) ## Measure the operator: time, AWS calls, K
 	@exec $(campaign) -run '^bench-operator/($(or $(subst $(comma),|,$(SCENARIOS)),.*))$$'
 
 .PHONY: failover
-failover: $(build) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n
+failover: $(build) $(campaign) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n
 	@$(build) run
-	@CGO_ENABLED=0 go build -trimpath -o bin/failover ./test/ha/cmd/failover
-	@exec bin/failover $(if $(TRIES),-tries $(TRIES))
+	@exec $(campaign) -run '^failover/' $(if $(TRIES),-failover.tries $(TRIES))
 
 .PHONY: rolling-restart
-rolling-restart: $(build) ## Restart two portals under the load of 50 users, and count what is lost; about 2 min, ROUNDS=n
+rolling-restart: $(build) $(campaign) ## Restart two portals under the load of 50 users, and count what is lost; about 2 min, ROUNDS=n
 	@$(build) run
-	@CGO_ENABLED=0 go build -trimpath -o bin/rolling-restart ./test/ha/cmd/rolling-restart
-	@exec bin/rolling-restart $(if $(ROUNDS),-rounds $(ROUNDS))
+	@exec $(campaign) -run '^rolling-restart$$' $(if $(ROUNDS),-rolling-restart.rounds $(ROUNDS))
 
 .PHONY: upgrade
 upgrade: $(build) ## Upgrade an installation of the baseline to this tree, and take it back; about 6 min, FROM=commit, WITH=kubectl

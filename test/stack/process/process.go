@@ -63,6 +63,7 @@ type Process struct {
 	begun bool // it has been started at least once
 	more  []string
 	cpu   time.Duration // of the runs that have ended
+	exit  error         // of the last run that has ended
 }
 
 // run is one run of a process, from start to end.
@@ -94,6 +95,13 @@ func (p *Process) Ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.begun && p.run == nil
+}
+
+// Exit returns how the last run ended that has ended: nil after exit code 0.
+func (p *Process) Exit() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exit
 }
 
 // CPU returns the processor time of the runs that have ended.
@@ -184,6 +192,7 @@ func (p *Process) wait(r *run) {
 	p.mu.Lock()
 	_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
 	r.err = r.cmd.Wait()
+	p.exit = r.err
 	p.cpu += r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
 	expected := r.expected
 	p.run = nil

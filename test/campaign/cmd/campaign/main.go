@@ -20,11 +20,15 @@ import (
 	"github.com/portico-platform/portico/test/bench/operator"
 	"github.com/portico-platform/portico/test/bench/portal"
 	"github.com/portico-platform/portico/test/campaign"
+	"github.com/portico-platform/portico/test/ha/failover"
+	"github.com/portico-platform/portico/test/ha/restart"
 )
 
 // table has all campaigns.
 func table() campaign.Table {
-	return campaign.Table{operator.Campaign(), portal.Campaign()}
+	return campaign.Table{
+		operator.Campaign(), portal.Campaign(), failover.Campaign(), restart.Campaign(),
+	}
 }
 
 // main exits with 1 if a campaign fails, and with 130 after Ctrl-C. The first Ctrl-C cancels the context, so that a

@@ -1,9 +1,8 @@
-package main
+package failover
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -40,15 +40,15 @@ func (w *world) try(ctx context.Context, one way, name string) (times, error) {
 	}
 	late := bucket(name + "-late")
 	for _, obj := range all {
-		if err := w.kube.Create(ctx, obj); err != nil {
+		if err := w.Kube.Create(ctx, obj); err != nil {
 			return times{}, err
 		}
 	}
-	mark := w.stack.Proxy.Mark()
+	mark := w.Proxy.Mark()
 	began := time.Now()
 	ended := make(chan error, 1)
 	go func() { ended <- one.end(leader) }()
-	if err := w.kube.Create(ctx, late); err != nil {
+	if err := w.Kube.Create(ctx, late); err != nil {
 		return times{}, err
 	}
 	t, err := w.watch(ctx, began, mark, standby, late)
@@ -65,19 +65,22 @@ func (w *world) try(ctx context.Context, one way, name string) (times, error) {
 }
 
 // watch measures when the standby leads, and when late is created in AWS.
-func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, standby *operator,
+func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, standby *campaign.Replica,
 	late *v1alpha1.S3Bucket,
 ) (t times, err error) {
-	err = until(ctx, patience, "the other operator to lead and to work", func() (bool, error) {
-		if t.leads == 0 && standby.leads(ctx) {
+	err = w.Until(ctx, poll, "the other operator to lead and to work", func() error {
+		if t.leads == 0 && standby.Leads(ctx) == nil {
 			t.leads = time.Since(began)
 		}
-		for _, c := range w.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator)) {
+		for _, c := range w.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator)) {
 			if c.Operation == "CreateBucket" && c.Names(late.Spec.BucketName) && t.works == 0 {
 				t.works = c.Time.Sub(began)
 			}
 		}
-		return t.leads > 0 && t.works > 0, nil
+		if t.leads == 0 || t.works == 0 {
+			return fmt.Errorf("leads after %s, works after %s", t.leads, t.works)
+		}
+		return nil
 	})
 	return t, err
 }
@@ -85,12 +88,15 @@ func (w *world) watch(ctx context.Context, began time.Time, mark awsproxy.Mark, 
 // ready waits until all objects are Ready.
 func (w *world) ready(ctx context.Context, all []client.Object) error {
 	for _, obj := range all {
-		err := until(ctx, patience, obj.GetName()+" to be Ready", func() (bool, error) {
-			if err := w.kube.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
-				return false, err
+		err := w.Until(ctx, poll, obj.GetName()+" to be Ready", func() error {
+			if err := w.Kube.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
+				return err
 			}
-			return meta.IsStatusConditionTrue(obj.(interface{ Common() *v1alpha1.CommonStatus }).Common().Conditions,
-				v1alpha1.ConditionReady), nil
+			all := obj.(interface{ Common() *v1alpha1.CommonStatus }).Common().Conditions
+			if !meta.IsStatusConditionTrue(all, v1alpha1.ConditionReady) {
+				return fmt.Errorf("its conditions are %+v", all)
+			}
+			return nil
 		})
 		if err != nil {
 			return err
@@ -115,14 +121,14 @@ func queue(name string) *v1alpha1.SQSQueue {
 const hiccup = 3 * time.Second
 
 // pause repeatedly stops the API server for the time of a hiccup, and fails if that makes a leader end.
-func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
+func (w *world) pause(ctx context.Context, times int) error {
 	changes := 0
 	for i := range times {
 		leader, _, err := w.roles(ctx)
 		if err != nil {
 			return err
 		}
-		pid := w.stack.Part("kube-apiserver").PID()
+		pid := w.Part("kube-apiserver").PID()
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			return err
 		}
@@ -131,18 +137,18 @@ func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
 			return err
 		}
 		late := bucket(fmt.Sprintf("hiccup-%d", i))
-		if err := w.kube.Create(ctx, late); err != nil {
+		if err := w.Kube.Create(ctx, late); err != nil {
 			return err
 		}
 		if err := w.ready(ctx, []client.Object{late}); err != nil {
 			return err
 		}
-		if !leader.leads(ctx) {
+		if leader.Leads(ctx) != nil {
 			changes++
 		}
 	}
-	_, _ = fmt.Fprintf(out, "the API server away for %.0f s, %d times\n  leaders that ended for it     %d   goal 0\n",
-		hiccup.Seconds(), times, changes)
+	w.results.Goal("leaders that ended for an absent API server", float64(changes), 0, "",
+		fmt.Sprintf("it was away %d times, for %s", times, hiccup))
 	if changes > 0 {
 		return fmt.Errorf("%d leaders ended because the API server was away for %s", changes, hiccup)
 	}
@@ -150,9 +156,9 @@ func (w *world) pause(ctx context.Context, times int, out io.Writer) error {
 }
 
 // doubles fails if the proxy's journal shows that something was created more than once.
-func (w *world) doubles(out io.Writer) error {
+func (w *world) doubles() error {
 	made := map[string]int{}
-	for _, c := range w.stack.Proxy.CallsSince(w.began, awsproxy.By(awsproxy.Operator), awsproxy.Writes) {
+	for _, c := range w.Proxy.CallsSince(w.began, awsproxy.By(awsproxy.Operator), awsproxy.Writes) {
 		// without a response it may have had no effect
 		if strings.HasPrefix(c.Operation, "Create") && c.Status != 0 && c.Status < 300 {
 			made[c.Operation+" "+c.Resource]++
@@ -165,8 +171,7 @@ func (w *world) doubles(out io.Writer) error {
 		}
 	}
 	slices.Sort(twice)
-	_, _ = fmt.Fprintf(out, "of %d creations in AWS\n  done twice                    %d   goal 0\n", len(made),
-		len(twice))
+	w.results.Goal("creations in AWS done twice", float64(len(twice)), 0, "", fmt.Sprintf("of %d", len(made)))
 	if len(twice) > 0 {
 		return fmt.Errorf("done more than once: %s", strings.Join(twice, ", "))
 	}

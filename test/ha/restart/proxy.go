@@ -1,4 +1,4 @@
-package main
+package restart
 
 import (
 	"context"
@@ -6,9 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 // proxy acts as a Service with a readiness probe: it distributes new connections among the ready replicas in turn.
@@ -21,9 +24,9 @@ type proxy struct {
 
 // replica is a replica behind the proxy.
 type replica struct {
-	address string
-	ready   atomic.Bool
-	served  atomic.Int64 // number of connections
+	url    string
+	ready  atomic.Bool
+	served atomic.Int64 // number of connections
 }
 
 // probeEvery is the interval of the readiness probe. A single result changes the readiness.
@@ -55,12 +58,12 @@ func (p *proxy) run(ctx context.Context) {
 func (r *replica) probe(ctx context.Context) {
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	for {
-		resp, err := client.Get("http://" + r.address + "/readyz")
+		resp, err := client.Get(r.url + "/readyz")
 		if err == nil {
 			_ = resp.Body.Close()
 		}
 		r.ready.Store(err == nil && resp.StatusCode == http.StatusOK)
-		if !pause(ctx, probeEvery) {
+		if campaign.Pause(ctx, probeEvery) != nil {
 			return
 		}
 	}
@@ -84,7 +87,7 @@ func (p *proxy) pass(from net.Conn) {
 	if err != nil {
 		return
 	}
-	to, err := net.Dial("tcp", r.address)
+	to, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {
 		return
 	}

@@ -1,7 +1,6 @@
-package main
+package restart
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/auth/oidctest"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -52,77 +51,23 @@ func (w *world) users(ctx context.Context, n int) (*load, error) {
 	for i := range n {
 		u := &user{
 			name: fmt.Sprintf("user-%d", i), load: l, streams: &http.Client{Transport: &http.Transport{}},
-			http: &http.Client{
-				Transport:     &http.Transport{},
-				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			},
+			http: campaign.Browser(&http.Transport{}), token: w.TokenOf(fmt.Sprintf("user-%d", i), team),
 		}
-		claims := oidctest.Claims{
-			"sub": u.name, "preferred_username": u.name, "groups": []string{team},
-			"email": u.name + "@portico.test",
-		}
-		if err := u.signIn(ctx, claims); err != nil {
+		// The two requests can reach different replicas.
+		var err error
+		if u.session, err = w.SignIn(ctx, u.http, w.proxy.url(), u.name, team); err != nil {
 			return nil, err
 		}
-		claims["aud"] = stack.Audience
-		u.token = w.issuer.Token(claims)
 		l.users = append(l.users, u)
 	}
 	return l, nil
 }
 
-// signIn sends two requests, which can reach different replicas.
-func (u *user) signIn(ctx context.Context, claims oidctest.Claims) error {
-	begun, err := u.send(ctx, http.MethodGet, "/auth/login", nil, nil)
-	if err != nil {
-		return err
-	}
-	code, state := u.load.world.issuer.Code(begun.header.Get("Location"), claims)
-	u.session = cookies(begun)
-	back, err := u.send(ctx, http.MethodGet, "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(),
-		nil, nil)
-	if err != nil {
-		return err
-	}
-	if u.session = cookies(back); u.session == "" {
-		return fmt.Errorf("signing in %s is answered with %d", u.name, back.status)
-	}
-	return nil
-}
-
-// answer is the response to a request, or zero if there was none.
-type answer struct {
-	status int
-	header http.Header
-}
-
-func cookies(a answer) string {
-	var all []string
-	for _, c := range (&http.Response{Header: a.header}).Cookies() {
-		if c.Value != "" {
-			all = append(all, c.Name+"="+c.Value)
-		}
-	}
-	return strings.Join(all, "; ")
-}
-
-// send sends one request and reads its response to the end. It does not retry writes.
-func (u *user) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, u.load.world.proxy.url()+path, body)
-	if err != nil {
-		return answer{}, err
-	}
-	maps.Copy(req.Header, header)
-	if req.Header.Get("Authorization") == "" {
-		req.Header.Set("Cookie", u.session)
-	}
-	resp, err := u.http.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return answer{resp.StatusCode, resp.Header}, err
+// send sends one request to a portal.
+func (u *user) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (
+	campaign.Answer, error,
+) {
+	return campaign.Send(ctx, u.http, method, u.load.world.proxy.url()+path, header, body)
 }
 
 // start starts the work of all users. stop waits for the requests in flight.
@@ -138,7 +83,7 @@ func (l *load) start(ctx context.Context) (stop func()) {
 
 // work sends one request after the other until working ends. It does not cancel a request in flight.
 func (u *user) work(ctx, working context.Context) {
-	for n := 0; pause(working, 300*time.Millisecond+rand.N(700*time.Millisecond)); n++ {
+	for n := 0; campaign.Pause(working, 300*time.Millisecond+rand.N(700*time.Millisecond)) == nil; n++ {
 		name := fmt.Sprintf("%s-%d", u.name, n)
 		switch rand.N(6) {
 		case 0:
@@ -146,6 +91,7 @@ func (u *user) work(ctx, working context.Context) {
 			header := http.Header{
 				"Content-Type": {"application/x-www-form-urlencoded"},
 				"Origin":       {u.load.world.proxy.url()},
+				"Cookie":       {u.session},
 			}
 			got, err := u.send(ctx, http.MethodPost, "/teams/"+team+"/new/s3buckets", header,
 				strings.NewReader(form.Encode()))
@@ -160,22 +106,22 @@ func (u *user) work(ctx, working context.Context) {
 		default:
 			path := []string{"/teams/" + team, "/teams/" + team + "/catalog", "/teams/" + team +
 				"/new/s3buckets"}[rand.N(3)]
-			got, err := u.send(ctx, http.MethodGet, path, nil, nil)
+			got, err := u.send(ctx, http.MethodGet, path, http.Header{"Cookie": {u.session}}, nil)
 			u.load.note("page", "", http.StatusOK, got, err)
 		}
 	}
 }
 
 // note records the result of a request; name is the object that the request creates, if any.
-func (l *load) note(what, name string, want int, got answer, err error) {
+func (l *load) note(what, name string, want int, got campaign.Answer, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent[what]++
 	switch {
 	case err != nil:
 		l.lost = append(l.lost, fmt.Sprintf("%s: %v", what, err))
-	case got.status != want:
-		l.lost = append(l.lost, fmt.Sprintf("%s: answered with %d", what, got.status))
+	case got.Status != want:
+		l.lost = append(l.lost, fmt.Sprintf("%s: answered with %d", what, got.Status))
 	case name != "":
 		l.accepted = append(l.accepted, name)
 	}
@@ -190,30 +136,19 @@ func (u *user) watch(ctx context.Context) {
 			return
 		}
 		if ended = time.Now(); !errors.Is(err, io.EOF) {
-			u.load.note("stream", "", 0, answer{}, err)
+			u.load.note("stream", "", 0, campaign.Answer{}, err)
 		}
-		pause(ctx, 500*time.Millisecond)
+		_ = campaign.Pause(ctx, 500*time.Millisecond)
 	}
 }
 
 // stream reads a page's stream until it ends. It calls opened once the first line has arrived.
 func (u *user) stream(ctx context.Context, opened func()) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.load.world.proxy.url()+"/teams/"+team+
-		"/live", http.NoBody)
+	lines, err := campaign.Follow(ctx, u.streams, u.load.world.proxy.url()+"/teams/"+team+"/live", u.session)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Cookie", u.session)
-	req.Header.Set("Accept", "text/event-stream")
-	resp, err := u.streams.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("answered with %d", resp.StatusCode)
-	}
-	lines := bufio.NewReader(resp.Body)
+	defer func() { _ = lines.Close() }()
 	if _, err = lines.ReadString('\n'); err != nil {
 		return err
 	}
@@ -234,10 +169,10 @@ func (l *load) opened(ended time.Time) {
 	}
 }
 
-// verdict prints the results, and fails if anything was lost.
-func (l *load) verdict(ctx context.Context, out io.Writer) error {
+// verdict adds the results to the table, and fails if anything was lost.
+func (l *load) verdict(ctx context.Context, t *campaign.Results) error {
 	made := &v1alpha1.S3BucketList{}
-	if err := l.world.kube.List(ctx, made, client.InNamespace(team)); err != nil {
+	if err := l.world.Kube.List(ctx, made, client.InNamespace(team)); err != nil {
 		return err
 	}
 	there := map[string]bool{}
@@ -246,17 +181,14 @@ func (l *load) verdict(ctx context.Context, out io.Writer) error {
 	}
 	gone := slices.DeleteFunc(slices.Clone(l.accepted), func(name string) bool { return there[name] })
 	for _, what := range slices.Sorted(maps.Keys(l.sent)) {
-		_, _ = fmt.Fprintf(out, "  %-12s %5d\n", what, l.sent[what])
+		t.Figure("sent: "+what, fmt.Sprint(l.sent[what]), "")
 	}
-	_, _ = fmt.Fprintf(out, "  lost         %5d   goal 0\n", len(l.lost))
-	_, _ = fmt.Fprintf(out, "  accepted     %5d, of which the cluster lacks %d   goal 0\n", len(l.accepted), len(gone))
-	_, _ = fmt.Fprintf(out, "  streams      %5d opened, %d of them again, after %.1f s at most\n", l.streams, l.moved,
-		l.longest.Seconds())
+	t.Goal("lost", float64(len(l.lost)), 0, "", strings.Join(l.lost[:min(len(l.lost), 10)], "; "))
+	t.Goal("accepted, and not in the cluster", float64(len(gone)), 0, "", fmt.Sprintf("of %d", len(l.accepted)))
+	t.Figure("streams opened", fmt.Sprint(l.streams), fmt.Sprintf("%d of them again, after %.1f s at most", l.moved,
+		l.longest.Seconds()))
 	for _, r := range l.world.proxy.replicas {
-		_, _ = fmt.Fprintf(out, "  %s served %d connections\n", r.address, r.served.Load())
-	}
-	for _, one := range l.lost[:min(len(l.lost), 10)] {
-		_, _ = fmt.Fprintln(out, "  lost:", one)
+		t.Figure("connections of "+r.url, fmt.Sprint(r.served.Load()), "")
 	}
 	if len(l.lost) > 0 || len(gone) > 0 || l.moved == 0 {
 		return fmt.Errorf("%d requests were lost, %d accepted ones are not in the cluster, and %d streams moved",
