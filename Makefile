@@ -196,12 +196,11 @@ bench-portal: $(build) $(campaign) ## Measure the portal: pages, streams, memory
 	@exec $(campaign) -run '^bench-portal$$' $(if $(SMALL),-bench-portal.small) $(if $(PROFILES),-bench-portal.profiles $(PROFILES))
 
 .PHONY: lighthouse
-lighthouse: $(build) ## Have Lighthouse look at the portal's pages; about 10 min, needs Node.js and Chromium, PAGE=part of a name
+lighthouse: $(build) $(campaign) ## Have Lighthouse look at the portal's pages; about 10 min, needs Node.js and Chromium, PAGE=part of a name
 	@$(build) run,browser
 	@test/stack/chromium.sh
 	@npm ci --prefix test/lighthouse --no-audit --no-fund --silent
-	@CGO_ENABLED=0 go build -trimpath -o bin/lighthouse ./test/lighthouse/cmd/lighthouse
-	@exec bin/lighthouse $(if $(PAGE),-page $(PAGE))
+	@exec $(campaign) -run '^lighthouse/.*$(PAGE)'
 
 ## ---- release
 

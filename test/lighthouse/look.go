@@ -1,18 +1,18 @@
-package main
+package lighthouse
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 // categories are the categories that Lighthouse scores, with the minimum score of a page; 0 means no minimum.
@@ -109,22 +109,21 @@ func (r report) read(name, device string) result {
 	return out
 }
 
-// printTable prints the scores of each page.
-func printTable(out io.Writer, all []result) {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprint(t, "page\tdevice")
+// tableOf returns the scores of each page.
+func tableOf(all []result) *campaign.Results {
+	t := &campaign.Results{Title: "Lighthouse's scores", Head: []string{"page", "device"}}
 	for _, c := range categories {
-		_, _ = fmt.Fprint(t, "\t"+c.title)
+		t.Head = append(t.Head, c.title)
 	}
-	_, _ = fmt.Fprintln(t, "\tnot passed")
+	t.Head = append(t.Head, "not passed")
 	for _, r := range all {
-		_, _ = fmt.Fprint(t, r.page+"\t"+r.device)
+		cells := []string{r.page, r.device}
 		for _, c := range categories {
-			_, _ = fmt.Fprintf(t, "\t%.2f", r.scores[c.id])
+			cells = append(cells, fmt.Sprintf("%.2f", r.scores[c.id]))
 		}
-		_, _ = fmt.Fprintln(t, "\t"+strings.Join(slices.Concat(r.failed, r.unweighted), ", "))
+		t.Row(append(cells, strings.Join(slices.Concat(r.failed, r.unweighted), ", "))...)
 	}
-	_ = t.Flush()
+	return t
 }
 
 // verdict returns an error for pages that miss a minimum.

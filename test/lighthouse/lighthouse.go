@@ -1,13 +1,17 @@
-package main
+// Package lighthouse runs Google's Lighthouse on the portal's pages, as a team's developer and as a platform admin, and
+// writes its reports. It fails unless every page reaches its goal: 0.95 for performance, which also depends on the
+// machine, and 1 for accessibility and best practices.
+package lighthouse
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
-	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
@@ -18,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/chromium"
 )
@@ -27,7 +31,7 @@ const (
 	mobile  = "mobile"
 	desktop = "desktop"
 
-	patience = 30 * time.Second
+	patience = 30 * time.Second // with the sign-in form
 )
 
 // pages are the pages to check, with their user; nobody means signed out.
@@ -48,42 +52,71 @@ var pages = []struct{ user, name, path string }{
 	{"platform-admin", "all-teams", "/teams/-"},
 }
 
-// world is the platform and a browser.
-type world struct {
-	stack   *stack.Stack
-	port    int
-	browser context.Context
-	stop    func()
+// limit is the timeout of a run.
+const limit = 40 * time.Minute
+
+// Campaign returns Lighthouse on the portal's pages.
+func Campaign() campaign.Campaign {
+	var reports string
+	c := campaign.Campaign{Name: "lighthouse"}
+	for _, p := range pages {
+		c.Scenarios = append(c.Scenarios, campaign.Scenario{
+			Name: p.name, Does: "Lighthouse's scores of " + p.path + ", on phones and desktops", Takes: 40 * time.Second,
+		})
+	}
+	c.Flags = func(flags *flag.FlagSet) {
+		flags.StringVar(&reports, "reports", ".run/lighthouse", "`folder` for the reports")
+	}
+	c.Run = func(ctx context.Context, r campaign.Run) error {
+		if err := os.MkdirAll(reports, 0o755); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return r.In(ctx, stack.Options{
+			Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes |
+				stack.AWS | stack.Dex | stack.Operator | stack.Portal,
+		}, func(ctx context.Context, shared *campaign.World) error {
+			w := &world{World: shared}
+			all, err := w.run(ctx, r, reports)
+			if err != nil {
+				return err
+			}
+			tableOf(all).Print(r.Out)
+			_, _ = fmt.Fprintf(r.Out, "\nreports are in %s\n", reports)
+			return verdict(all)
+		})
+	}
+	return c
 }
 
-// begin starts the platform with some objects, and the browser.
-func begin(ctx context.Context, root string, progress io.Writer) (*world, error) {
-	s, err := stack.Start(ctx, stack.Options{
-		Root: root, Progress: progress,
-		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes |
-			stack.AWS | stack.Dex | stack.Operator | stack.Portal,
-	})
+// world is the platform and a browser.
+type world struct {
+	*campaign.World
+	browser context.Context
+}
+
+// run creates objects, starts the browser, and runs Lighthouse on the chosen pages.
+func (w *world) run(ctx context.Context, r campaign.Run, reports string) ([]result, error) {
+	if err := w.request(ctx); err != nil {
+		return nil, err
+	}
+	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{stack: s, stop: func() {}}
-	if err := w.request(ctx); err != nil {
-		return nil, errors.Join(err, w.end())
+	browser, stop, err := chromium.Start(chromium.Full, remote.WebSocket,
+		chromedp.Flag("remote-debugging-port", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("start Chromium: %w", err)
 	}
-	if w.port, err = freePort(ctx); err != nil {
-		return nil, errors.Join(err, w.end())
+	defer stop()
+	w.browser = browser
+	look := lighthouse{
+		program: filepath.Join(r.Root, "test/lighthouse/node_modules/lighthouse/cli/index.js"),
+		port:    port, reports: reports,
 	}
-	if w.browser, w.stop, err = chromium.Start(chromium.Full,
-		remote.WebSocket, chromedp.Flag("remote-debugging-port", strconv.Itoa(w.port))); err != nil {
-		w.stop = func() {}
-		return nil, errors.Join(fmt.Errorf("start Chromium: %w", err), w.end())
-	}
-	return w, nil
-}
-
-func (w *world) end() error {
-	w.stop()
-	return w.stack.Close()
+	return w.visit(ctx, look, r.Chosen)
 }
 
 // freePort returns a port that is currently free. Lighthouse needs the port before the browser could report its own.
@@ -97,10 +130,6 @@ func freePort(ctx context.Context) (int, error) {
 
 // request creates objects and waits until they are Ready.
 func (w *world) request(ctx context.Context) error {
-	c, err := client.New(w.stack.Admin, client.Options{Scheme: controllers.Scheme()})
-	if err != nil {
-		return err
-	}
 	meta := metav1.ObjectMeta{Namespace: "payments", Name: "lit"}
 	bucket := &v1alpha1.S3Bucket{ObjectMeta: meta}
 	bucket.Spec.ProviderRef.Name = stack.Provider
@@ -112,27 +141,25 @@ func (w *world) request(ctx context.Context) error {
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer"},
 	}
 	for _, obj := range []client.Object{bucket, app, writer} {
-		if err := c.Create(ctx, obj); err != nil {
+		if err := w.Kube.Create(ctx, obj); err != nil {
 			return err
 		}
 	}
-	for began := time.Now(); time.Since(began) < patience; time.Sleep(200 * time.Millisecond) {
-		if err := errors.Join(c.Get(ctx, client.ObjectKeyFromObject(bucket), bucket),
-			c.Get(ctx, client.ObjectKeyFromObject(app), app)); err != nil {
-			return err
+	return w.Until(ctx, 200*time.Millisecond, "the bucket and the web app to be Ready", func() error {
+		err := errors.Join(w.Kube.Get(ctx, client.ObjectKeyFromObject(bucket), bucket),
+			w.Kube.Get(ctx, client.ObjectKeyFromObject(app), app))
+		if err == nil && !(bucket.Status.Ready && app.Status.Ready) {
+			err = fmt.Errorf("%+v, %+v", bucket.Status.Conditions, app.Status.Conditions)
 		}
-		if bucket.Status.Ready && app.Status.Ready {
-			return nil
-		}
-	}
-	return errors.New("the bucket and the web app did not become Ready in time")
+		return err
+	})
 }
 
-// visit runs Lighthouse on the pages, each as its user.
-func (w *world) visit(ctx context.Context, look lighthouse, only string, progress io.Writer) (all []result, err error) {
+// visit runs Lighthouse on the chosen pages, each as its user.
+func (w *world) visit(ctx context.Context, look lighthouse, chosen func(string) bool) (all []result, err error) {
 	user := ""
 	for _, p := range pages {
-		if !strings.Contains(p.name, only) {
+		if !chosen(p.name) {
 			continue
 		}
 		if p.user != user {
@@ -142,8 +169,8 @@ func (w *world) visit(ctx context.Context, look lighthouse, only string, progres
 			user = p.user
 		}
 		for _, device := range []string{mobile, desktop} {
-			_, _ = fmt.Fprintf(progress, "%s on %s\n", p.name, device)
-			r, err := look.page(ctx, p.name, device, w.stack.PortalURL+p.path)
+			w.Say("%s on %s", p.name, device)
+			r, err := look.page(ctx, p.name, device, w.PortalURL+p.path)
 			if err != nil {
 				return nil, err
 			}
@@ -161,7 +188,7 @@ func (w *world) signIn(user string) error {
 		return err
 	}
 	return chromedp.Do(tab,
-		chromedp.Navigate(w.stack.PortalURL+"/auth/login"),
+		chromedp.Navigate(w.PortalURL+"/auth/login"),
 		chromedp.WaitVisible(chromedp.CSS(`#login`)),
 		chromedp.SendKeys(chromedp.CSS(`#login`), user+"@portico.test"),
 		chromedp.SendKeys(chromedp.CSS(`#password`), "portico"),

@@ -1,4 +1,4 @@
-package main
+package lighthouse
 
 import (
 	"encoding/json"
@@ -28,8 +28,8 @@ func TestWhatAReportSays(t *testing.T) {
 		t.Errorf("the verdict: %v", err)
 	}
 	var out strings.Builder
-	printTable(&out, []result{got})
-	if !strings.Contains(out.String(), "resources  mobile  0.80") {
+	tableOf([]result{got}).Print(&out)
+	if !strings.Contains(out.String(), "| resources | mobile | 0.80 ") {
 		t.Errorf("the table:\n%s", out.String())
 	}
 	got.scores["accessibility"], got.scores["seo"] = 1, 1
