@@ -185,10 +185,9 @@ rolling-restart: $(build) $(campaign) ## Restart two portals under the load of 5
 	@exec $(campaign) -run '^rolling-restart$$' $(if $(ROUNDS),-rolling-restart.rounds $(ROUNDS))
 
 .PHONY: upgrade
-upgrade: $(build) ## Upgrade an installation of the baseline to this tree, and take it back; about 6 min, FROM=commit, WITH=kubectl
+upgrade: $(build) $(campaign) ## Upgrade an installation of the baseline to this tree, and take it back; about 6 min, FROM=commit, WITH=kubectl
 	@$(build) run,chart
-	@CGO_ENABLED=0 go build -trimpath -o bin/upgrade ./test/upgrade/cmd/upgrade
-	@exec bin/upgrade $(if $(FROM),-from $(FROM)) $(if $(WITH),-with $(WITH))
+	@exec $(campaign) -run '^upgrade$$' $(if $(FROM),-upgrade.from $(FROM)) $(if $(WITH),-upgrade.with $(WITH))
 
 .PHONY: bench-portal
 bench-portal: $(build) $(campaign) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min

@@ -23,13 +23,14 @@ import (
 	"github.com/portico-platform/portico/test/ha/failover"
 	"github.com/portico-platform/portico/test/ha/restart"
 	"github.com/portico-platform/portico/test/lighthouse"
+	"github.com/portico-platform/portico/test/upgrade"
 )
 
 // table has all campaigns.
 func table() campaign.Table {
 	return campaign.Table{
 		operator.Campaign(), portal.Campaign(), failover.Campaign(), restart.Campaign(),
-		lighthouse.Campaign(),
+		lighthouse.Campaign(), upgrade.Campaign(),
 	}
 }
 

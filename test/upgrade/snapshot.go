@@ -1,4 +1,4 @@
-package main
+package upgrade
 
 import (
 	"context"
@@ -28,8 +28,8 @@ type snapshot map[string]*unstructured.Unstructured
 var watched = []string{team, "search", "portico-gateways"}
 
 // look takes a snapshot.
-func (c *campaign) look(ctx context.Context) (snapshot, error) {
-	resources, err := listed(c.discovery)
+func (c *installation) look(ctx context.Context) (snapshot, error) {
+	resources, err := listed(c.Clients.Discovery())
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func countsOf(all []unstructured.Unstructured, kinds map[string]string) (map[str
 }
 
 // ours returns all objects of Portico's kinds.
-func (c *campaign) ours(ctx context.Context) ([]unstructured.Unstructured, error) {
+func (c *installation) ours(ctx context.Context) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
 		list, err := c.of(kind).List(ctx, metav1.ListOptions{})
@@ -159,6 +159,6 @@ func (c *campaign) ours(ctx context.Context) ([]unstructured.Unstructured, error
 	return all, nil
 }
 
-func (c *campaign) of(kind string) dynamic.NamespaceableResourceInterface {
+func (c *installation) of(kind string) dynamic.NamespaceableResourceInterface {
 	return c.objects.Resource(v1alpha1.GroupVersion.WithResource(c.kinds[kind]))
 }

@@ -1,4 +1,4 @@
-package main
+package upgrade
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 )
 
 // root is the repository.
-const root = "../../../.."
+const root = "../.."
 
 func TestTheBaselineIsOneCommit(t *testing.T) {
 	const hash = "3d0aa6befaca72931aac8bec8385c26a85b473a1"

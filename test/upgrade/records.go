@@ -1,4 +1,4 @@
-package main
+package upgrade
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 )
 
 // records returns the leading operator's reconcile records, by UID.
-func (c *campaign) records(ctx context.Context) (map[string]operatorapi.Record, error) {
-	lease, err := c.clients.CoordinationV1().Leases(stack.Namespace).Get(ctx, operatorapi.Lease, metav1.GetOptions{})
+func (c *installation) records(ctx context.Context) (map[string]operatorapi.Record, error) {
+	lease, err := c.Clients.CoordinationV1().Leases(stack.Namespace).Get(ctx, operatorapi.Lease, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (c *campaign) records(ctx context.Context) (map[string]operatorapi.Record, 
 	request := &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{Audiences: []string{operatorapi.Audience}},
 	}
-	token, err := c.clients.CoreV1().ServiceAccounts(stack.Namespace).CreateToken(
+	token, err := c.Clients.CoreV1().ServiceAccounts(stack.Namespace).CreateToken(
 		ctx, "portico-portal", request, metav1.CreateOptions{})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func recordsAfter(ctx context.Context, transport *http.Transport, at, token, aft
 }
 
 // lookedAt requests a reconcile of every object, and waits until the leading operator has reconciled each successfully.
-func (c *campaign) lookedAt(ctx context.Context) error {
+func (c *installation) lookedAt(ctx context.Context) error {
 	all, err := c.ours(ctx)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *campaign) lookedAt(ctx context.Context) error {
 			return fmt.Errorf("ask for a look at %s: %w", o.GetName(), err)
 		}
 	}
-	return c.until(ctx, "every object to be looked at, and Ready", func() error {
+	return c.Until(ctx, poll, "every object to be looked at, and Ready", func() error {
 		records, err := c.records(ctx)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func content(o *unstructured.Unstructured, records map[string]operatorapi.Record
 }
 
 // planned returns the actions that the leading operator has planned since the given time.
-func (c *campaign) planned(ctx context.Context, since time.Time) (all []string, err error) {
+func (c *installation) planned(ctx context.Context, since time.Time) (all []string, err error) {
 	records, err := c.records(ctx)
 	if err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func (c *campaign) planned(ctx context.Context, since time.Time) (all []string, 
 }
 
 // allReady waits until every object of Portico's kinds is Ready, with a status of its latest generation.
-func (c *campaign) allReady(ctx context.Context) error {
-	return c.until(ctx, "everything to be Ready", func() error {
+func (c *installation) allReady(ctx context.Context) error {
+	return c.Until(ctx, poll, "everything to be Ready", func() error {
 		all, err := c.ours(ctx)
 		if err != nil {
 			return err

@@ -1,12 +1,9 @@
-package main
+package upgrade
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -14,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -45,46 +43,26 @@ func signIn(ctx context.Context, s *stack.Stack) (*visitor, error) {
 		return nil, err
 	}
 	login := url.Values{"login": {user + "@portico.test"}, "password": {stack.Password}}
-	back, err := v.send(ctx, http.MethodPost, form.at.String(), login)
+	back, err := v.send(ctx, http.MethodPost, form.At.String(), login)
 	if err != nil {
 		return nil, err
 	}
-	if back.status != http.StatusOK || back.at.Host != strings.TrimPrefix(v.portal, "http://") {
-		return nil, fmt.Errorf("signing in ends at %s with %d: %.200s", back.at.Path, back.status, back.body)
+	if back.Status != http.StatusOK || back.At.Host != strings.TrimPrefix(v.portal, "http://") {
+		return nil, fmt.Errorf("signing in ends at %s with %d: %.200s", back.At.Path, back.Status, back.Body)
 	}
 	return v, nil
 }
 
-// answer is the final response to a request.
-type answer struct {
-	at     *url.URL // after redirects
-	status int
-	body   string
-}
-
 // send sends one request, follows redirects, and reads the answer to its end.
-func (v *visitor) send(ctx context.Context, method, to string, form url.Values) (answer, error) {
-	var body io.Reader = http.NoBody
+func (v *visitor) send(ctx context.Context, method, to string, form url.Values) (campaign.Answer, error) {
+	header := http.Header{}
 	if form != nil {
-		body = strings.NewReader(form.Encode())
-	}
-	req, err := http.NewRequestWithContext(ctx, method, to, body)
-	if err != nil {
-		return answer{}, err
-	}
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	if strings.Contains(to, "/api/") {
-		req.Header.Set("Authorization", "Bearer "+v.token)
+		header.Set("Authorization", "Bearer "+v.token)
 	}
-	resp, err := v.http.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	return answer{resp.Request.URL, resp.StatusCode, string(text)}, err
+	return campaign.Send(ctx, v.http, method, to, header, strings.NewReader(form.Encode()))
 }
 
 // visit requests a page and a REST resource, and returns an error for each unexpected response.
@@ -94,11 +72,11 @@ func (v *visitor) visit(ctx context.Context) error {
 		got, err := v.send(ctx, http.MethodGet, v.portal+at, nil)
 		switch {
 		case err != nil:
-		case got.status != http.StatusOK:
-			err = fmt.Errorf("%s is answered with %d", at, got.status)
-		case got.at.Path != at:
-			err = fmt.Errorf("%s leads to %s: the session ended", at, got.at.Path)
-		case !strings.Contains(got.body, "invoices"):
+		case got.Status != http.StatusOK:
+			err = fmt.Errorf("%s is answered with %d", at, got.Status)
+		case got.At.Path != at:
+			err = fmt.Errorf("%s leads to %s: the session ended", at, got.At.Path)
+		case !strings.Contains(string(got.Body), "invoices"):
 			err = fmt.Errorf("%s does not show the bucket of the team", at)
 		}
 		errs = append(errs, err)
@@ -125,10 +103,7 @@ func (v *visitor) visiting(ctx context.Context) (stop func()) {
 				v.lost = append(v.lost, err.Error())
 			}
 			v.mu.Unlock()
-			select {
-			case <-ctx.Done():
-			case <-time.After(between):
-			}
+			_ = campaign.Pause(ctx, between) // the loop condition checks for the end
 		}
 	})
 	return func() { cancel(); all.Wait() }
@@ -141,10 +116,4 @@ func (v *visitor) report() (sent int, lost []string) {
 	sent, lost = v.sent, v.lost
 	v.sent, v.lost = 0, nil
 	return sent, lost
-}
-
-func sessionKey() string {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	return base64.StdEncoding.EncodeToString(key)
 }

@@ -1,4 +1,4 @@
-package main
+package upgrade
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 // openQueues lets topics send to the queues that are subscribed to them. Versions that did not write queue policies
 // needed someone with access to AWS to do that. It does not change a queue that has a policy.
-func (c *campaign) openQueues(ctx context.Context, all []unstructured.Unstructured) error {
-	api := sqs.NewFromConfig(c.stack.OutsideAWS())
+func (c *installation) openQueues(ctx context.Context, all []unstructured.Unstructured) error {
+	api := sqs.NewFromConfig(c.OutsideAWS())
 	for i := range all {
 		o := &all[i]
 		if o.GetKind() != "SNSTopic" {

@@ -1,21 +1,16 @@
-package main
+package upgrade
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
-)
 
-// table is the campaign's results.
-type table struct {
-	counts map[string]int // objects by kind
-	rows   []row
-}
+	"github.com/portico-platform/portico/test/campaign"
+)
 
 // row is the result of one step.
 type row struct {
@@ -52,22 +47,30 @@ func (r row) verdict() error {
 // most is the maximum number of entries that verdict lists of each.
 const most = 20
 
-func (t *table) print(out io.Writer) {
+// results returns the table of all steps.
+func (c *installation) results() *campaign.Results {
 	total := 0
-	parts := make([]string, 0, len(t.counts))
-	for _, kind := range slices.Sorted(maps.Keys(t.counts)) {
-		total += t.counts[kind]
-		parts = append(parts, fmt.Sprintf("%d %s", t.counts[kind], kind))
+	parts := make([]string, 0, len(c.counts))
+	for _, kind := range slices.Sorted(maps.Keys(c.counts)) {
+		total += c.counts[kind]
+		parts = append(parts, fmt.Sprintf("%d %s", c.counts[kind], kind))
 	}
-	_, _ = fmt.Fprintf(out, "%d objects: %s\n\n", total, strings.Join(parts, ", "))
-	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\tPods then\tall Ready after\tPods replaced\tAWS reads\tAWS writes\tfound to "+
-		"do\tchanged\trequests\tlost")
-	for _, r := range t.rows {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%.1f s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", r.phase, r.runs, r.took.Seconds(),
-			r.replaced, r.reads,
-			len(r.writes), len(r.planned), len(r.changed), r.visits, len(r.lost))
+	t := &campaign.Results{
+		Title: fmt.Sprintf("%s; %d objects: %s\nThe goal is 0 for AWS writes, found to do, changed and lost.", c.title,
+			total, strings.Join(parts, ", ")),
+		Head: []string{
+			"Step", "Pods then", "All Ready after", "Pods replaced", "AWS reads", "AWS writes", "Found to do", "Changed",
+			"Requests", "Lost",
+		},
 	}
-	_ = w.Flush()
-	_, _ = fmt.Fprintln(out, "goal 0 for writes, found to do, changed and lost")
+	for _, r := range c.rows {
+		cells := []string{r.phase, r.runs, fmt.Sprintf("%.1f s", r.took.Seconds())}
+		for _, n := range []int{
+			r.replaced, r.reads, len(r.writes), len(r.planned), len(r.changed), r.visits, len(r.lost),
+		} {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		t.Row(cells...)
+	}
+	return t
 }

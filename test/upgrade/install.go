@@ -1,4 +1,4 @@
-package main
+package upgrade
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/pods"
 )
@@ -114,7 +115,7 @@ func (i *installer) chartValues() object {
 func (i *installer) apply(ctx context.Context, t tree, wait bool) error {
 	if !wait {
 		if err := i.run(ctx, "kubectl", "create", "secret", "generic", "portico-session-keys", "-n", stack.Namespace,
-			"--from-literal=keys="+sessionKey()); err != nil {
+			"--from-literal=keys="+campaign.SessionKey()); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package upgrade
 
 import (
 	"context"
@@ -101,8 +101,8 @@ func fit(o *unstructured.Unstructured, account map[string]string) error {
 }
 
 // account returns the AWS resources that objects refer to: hosted zones, and a subnet that is tagged for a namespace.
-func (c *campaign) account(ctx context.Context) (map[string]string, error) {
-	api := ec2.NewFromConfig(c.stack.OutsideAWS())
+func (c *installation) account(ctx context.Context) (map[string]string, error) {
+	api := ec2.NewFromConfig(c.OutsideAWS())
 	out, err := api.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{})
 	if err != nil {
 		return nil, fmt.Errorf("find a subnet: %w", err)
@@ -118,14 +118,14 @@ func (c *campaign) account(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("tag a subnet: %w", err)
 	}
 	return map[string]string{
-		"PUBLIC_ZONE":  c.stack.Zones[stack.Zone{Domain: stack.Domain}],
-		"PRIVATE_ZONE": c.stack.Zones[stack.Zone{Domain: stack.Domain, Private: true}],
+		"PUBLIC_ZONE":  c.Zones[stack.Zone{Domain: stack.Domain}],
+		"PRIVATE_ZONE": c.Zones[stack.Zone{Domain: stack.Domain, Private: true}],
 		"SUBNET":       subnet,
 	}, nil
 }
 
 // request creates an object of every kind that the baseline has.
-func (c *campaign) request(ctx context.Context) error {
+func (c *installation) request(ctx context.Context) error {
 	account, err := c.account(ctx)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (c *campaign) request(ctx context.Context) error {
 		return err
 	}
 	maps.DeleteFunc(c.kinds, func(kind, _ string) bool { return slices.Contains(absent, kind) })
-	return stack.ApplyObjects(ctx, c.stack.Admin, all...)
+	return stack.ApplyObjects(ctx, c.Admin, all...)
 }
 
 // binaries returns the folder of each version's binaries, by image tag.
