@@ -154,11 +154,10 @@ fuzz: $(build) ## Throw what nobody would send at the REST API and at every fuzz
 	@exec bin/fuzz $(if $(SEED),-seed $(SEED))
 
 .PHONY: chaos
-chaos: $(build) ## Let users, crashes and faults loose, then compare AWS with the cluster; 20 min and 5, DURATION=2m, SEED=n repeats
+chaos: $(build) $(campaign) ## Let users, crashes and faults loose, then compare AWS with the cluster; 20 min and 5, DURATION=2m, SEED=n repeats
 	@$(build) run
 	@CGO_ENABLED=0 go build -trimpath -tags chaos -o bin/operator-chaos ./cmd/operator
-	@CGO_ENABLED=0 go build -trimpath -o bin/chaos ./test/chaos/cmd/chaos
-	@exec bin/chaos $(if $(DURATION),-duration $(DURATION)) $(if $(SEED),-seed $(SEED)) $(if $(SABOTAGE),-sabotage)
+	@exec $(campaign) -run '^chaos$$' $(if $(DURATION),-chaos.duration $(DURATION)) $(if $(SEED),-chaos.seed $(SEED)) $(if $(SABOTAGE),-chaos.sabotage)
 
 # With a seed that has found something, another one each day.
 .PHONY: test-chaos

@@ -20,6 +20,7 @@ import (
 	"github.com/portico-platform/portico/test/bench/operator"
 	"github.com/portico-platform/portico/test/bench/portal"
 	"github.com/portico-platform/portico/test/campaign"
+	"github.com/portico-platform/portico/test/chaos"
 	"github.com/portico-platform/portico/test/ha/failover"
 	"github.com/portico-platform/portico/test/ha/restart"
 	"github.com/portico-platform/portico/test/lighthouse"
@@ -30,7 +31,7 @@ import (
 func table() campaign.Table {
 	return campaign.Table{
 		operator.Campaign(), portal.Campaign(), failover.Campaign(), restart.Campaign(),
-		lighthouse.Campaign(), upgrade.Campaign(),
+		lighthouse.Campaign(), upgrade.Campaign(), chaos.Campaign(),
 	}
 }
 

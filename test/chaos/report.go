@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ func (w *world) report(out io.Writer) {
 	} {
 		_, _ = fmt.Fprintf(out, "%-29s %s\n", group.title, w.counts.line(group.name))
 	}
-	calls, failed := w.stack.Proxy.Calls(awsproxy.By(awsproxy.Operator)), 0
+	calls, failed := w.Proxy.Calls(awsproxy.By(awsproxy.Operator)), 0
 	writes := 0
 	for _, c := range calls {
 		if c.Fault != "" {

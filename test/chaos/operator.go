@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	measure "github.com/portico-platform/portico/test/campaign"
-	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
@@ -22,7 +21,7 @@ const (
 
 // operator is the test build's process. Like a kubelet, the test restarts it whenever it exits.
 type operator struct {
-	*process.Process
+	*campaign.Replica
 	clock string // the file with the clock's offset
 
 	mu     sync.Mutex
@@ -30,32 +29,20 @@ type operator struct {
 	held   bool // not to be restarted for now
 }
 
-func (w *world) startOperator(ctx context.Context) error {
-	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-operator")
-	if err != nil {
-		return err
-	}
-	metrics, health, err := measure.FreeAddresses(ctx)
-	if err != nil {
-		return err
-	}
-	o := &operator{clock: filepath.Join(w.stack.Dir, "clock")}
+func (w *world) startOperator(ctx context.Context) (err error) {
+	o := &operator{clock: filepath.Join(w.Dir, "clock")}
 	if err := o.setClock(0); err != nil {
 		return err
 	}
 	w.operator = o
-	o.Process, err = w.stack.Run(ctx, process.Spec{
+	o.Replica, err = w.StartOperator(ctx, process.Spec{
 		Name: "operator", Path: w.binary,
 		Args: []string{
-			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--development",
-			"--metrics-bind-address", metrics, "--health-probe-bind-address", health, "--inspect-bind-address", "0",
-			"--audit-interval", auditInterval.String(), "--sweep-interval", sweepInterval.String(), "--provider-resync",
-			sweepInterval.String(),
-			"--reconcile-timeout", passTimeout.String(), "--aws-rate", "Route 53=200", "--allowed-endpoints",
-			w.stack.AWSEndpoint,
+			"--development", "--inspect-bind-address", "0", "--audit-interval", auditInterval.String(),
+			"--sweep-interval", sweepInterval.String(), "--provider-resync", sweepInterval.String(),
+			"--reconcile-timeout", passTimeout.String(), "--aws-rate", "Route 53=200",
 		},
-		Env:   []string{"PORTICO_TEST_CLOCK_OFFSET=" + o.clock, fmt.Sprintf("PORTICO_TEST_TIME_SCALE=%v", operatorScale)},
-		Ready: stack.Answers("http://" + health + "/readyz"),
+		Env: []string{"PORTICO_TEST_CLOCK_OFFSET=" + o.clock, fmt.Sprintf("PORTICO_TEST_TIME_SCALE=%v", operatorScale)},
 		Died: func(*process.DiedError) { // without the API server it loses its lease and exits
 			w.counts.add("kills", "operator, by itself")
 			w.revive(context.WithoutCancel(ctx))
@@ -69,7 +56,7 @@ func (w *world) revive(ctx context.Context) {
 	o := w.operator
 	for ctx.Err() == nil {
 		o.mu.Lock()
-		if o.held || o.Process == nil || o.PID() != 0 {
+		if o.held || o.Replica == nil || o.PID() != 0 {
 			o.mu.Unlock()
 			return
 		}
@@ -78,7 +65,7 @@ func (w *world) revive(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		_ = measure.Pause(ctx, time.Second)
+		_ = campaign.Pause(ctx, time.Second)
 	}
 }
 
@@ -87,7 +74,7 @@ func (w *world) killOperator(ctx context.Context, down time.Duration) error {
 	o := w.operator
 	o.hold(true)
 	err := o.Kill()
-	_ = measure.Pause(ctx, down)
+	_ = campaign.Pause(ctx, down)
 	o.hold(false)
 	w.revive(context.WithoutCancel(ctx))
 	return err

@@ -1,7 +1,6 @@
-package main
+package chaos
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/keep"
 	"github.com/portico-platform/portico/test/awsproxy"
-	measure "github.com/portico-platform/portico/test/campaign"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -29,12 +28,12 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 	w.revive(ctx)
 	// If an object was deleted and created again while the garbage collector could not watch, the collector takes the
 	// new object for the old one and keeps its dependents until it restarts.
-	if err := w.stack.Part("kube-controller-manager").Restart(ctx); err != nil {
+	if err := w.Part("kube-controller-manager").Restart(ctx); err != nil {
 		return 0, nil, err
 	}
 	// an API server that has just started refuses requests until it has what its policies need
 	for err = w.putRight(ctx); err != nil; err = w.putRight(ctx) {
-		if time.Since(began) > w.settleIn || measure.Pause(ctx, time.Second) != nil {
+		if time.Since(began) > w.settleIn || campaign.Pause(ctx, time.Second) != nil {
 			return 0, nil, fmt.Errorf("put right what users did: %w", err)
 		}
 	}
@@ -49,7 +48,7 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 		if err := cmp.Or(w.putRight(ctx), w.answer(ctx)); err != nil {
 			w.counts.add("answers", err.Error())
 		}
-		if err := measure.Pause(ctx, time.Second); err != nil {
+		if err := campaign.Pause(ctx, time.Second); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -142,22 +141,22 @@ func notSettled(o *unstructured.Unstructured) string {
 // atRest waits until an audit has covered everything, then checks that nothing is written for restFor. It returns the
 // writes.
 func (w *world) atRest(ctx context.Context, out io.Writer) (wrong []string, err error) {
-	if err := measure.Pause(ctx, auditInterval*3/2); err != nil {
+	if err := campaign.Pause(ctx, auditInterval*3/2); err != nil {
 		return nil, err
 	}
-	mark := w.stack.Proxy.Mark()
+	mark := w.Proxy.Mark()
 	before, err := w.kubernetesWrites(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := measure.Pause(ctx, w.restFor); err != nil {
+	if err := campaign.Pause(ctx, w.restFor); err != nil {
 		return nil, err
 	}
 	after, err := w.kubernetesWrites(ctx)
 	if err != nil {
 		return nil, err
 	}
-	calls := w.stack.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator))
+	calls := w.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator))
 	for _, c := range calls {
 		if c.Write {
 			wrong = append(wrong, fmt.Sprintf("at rest: %s %s %s", c.Service, c.Operation, c.Resource))
@@ -181,11 +180,7 @@ var byItself = []string{
 
 // kubernetesWrites counts the writes that the API server has accepted, by verb, resource and subresource.
 func (w *world) kubernetesWrites(ctx context.Context) (map[string]int, error) {
-	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the API server's metrics: %w", err)
-	}
-	samples, err := measure.Parse(bytes.NewReader(text))
+	samples, err := w.APIServer(ctx)
 	all := map[string]int{}
 	for _, one := range samples {
 		l := one.Labels

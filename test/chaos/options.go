@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"errors"
@@ -23,41 +23,40 @@ var found = []finding{
 }
 
 type options struct {
-	root     string
 	binary   string        // of the operator
 	duration time.Duration // of actions and faults
 	settleIn time.Duration // maximum time until everything has settled
 	restFor  time.Duration
+	drawn    string // the flag that seed is from
 	seed     uint64
 	sabotage bool
 }
 
-func parse(args []string, now time.Time) (o options, err error) {
-	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	flags.StringVar(&o.root, "root", ".", "the repository")
+// define defines the flags.
+func (o *options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.binary, "operator", "bin/operator-chaos", "the `path` of the operator of the test build, "+
 		"which is to stay as it is meanwhile")
 	flags.DurationVar(&o.duration, "duration", 20*time.Minute, "how long users act and faults strike")
 	flags.DurationVar(&o.settleIn, "settle", 8*time.Minute, "how long everything may take to settle afterwards")
 	flags.DurationVar(&o.restFor, "rest", 40*time.Second, "how long is watched that nothing is written any more; "+
 		"longer than an audit interval")
-	seed := flags.String("seed", "", "the `number` that acts, faults and kills are drawn from; \"found\" takes one "+
+	flags.StringVar(&o.drawn, "seed", "", "the `number` that acts, faults and kills are drawn from; \"found\" takes one "+
 		"that found something, another one each day; default: a new one")
 	flags.BoolVar(&o.sabotage, "sabotage", false, "do harm once all has settled, and see that it is found: a trial "+
 		"of the comparison")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
+}
+
+// complete checks the flags, and chooses the seed.
+func (o *options) complete(now time.Time) (err error) {
 	if o.duration <= 0 || o.settleIn <= 0 || o.restFor < auditInterval {
-		return o, fmt.Errorf("-duration and -settle must be more than 0, and -rest at least %s", auditInterval)
+		return fmt.Errorf("-chaos.duration and -chaos.settle must be more than 0, and -chaos.rest at least %s",
+			auditInterval)
 	}
-	for _, path := range []*string{&o.root, &o.binary} { // processes run in other folders
-		if *path, err = filepath.Abs(*path); err != nil {
-			return o, err
-		}
+	if o.binary, err = filepath.Abs(o.binary); err != nil { // processes run in other folders
+		return err
 	}
-	o.seed, err = seedOf(*seed, now)
-	return o, err
+	o.seed, err = seedOf(o.drawn, now)
+	return err
 }
 
 func seedOf(text string, now time.Time) (uint64, error) {
@@ -69,7 +68,7 @@ func seedOf(text string, now time.Time) (uint64, error) {
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, errors.New("-seed must be a number, or found")
+		return 0, errors.New("-chaos.seed must be a number, or found")
 	}
 	return seed, nil
 }

@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	measure "github.com/portico-platform/portico/test/campaign"
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 // act is an action of a user on one object.
@@ -59,7 +59,7 @@ func (w *world) actUntil(ctx context.Context) {
 	for n := uint64(1); ctx.Err() == nil; n++ {
 		lot := rand.New(rand.NewPCG(w.seed, n))
 		w.actOnce(ctx, lot)
-		_ = measure.Pause(ctx, rand.N(pause)) // the loop condition checks for the end
+		_ = campaign.Pause(ctx, rand.N(pause)) // the loop condition checks for the end
 	}
 }
 

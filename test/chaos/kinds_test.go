@@ -1,6 +1,8 @@
-package main
+package chaos
 
 import (
+	"cmp"
+	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -88,16 +90,22 @@ func TestTheLedgerKnowsWhatMayBeLeft(t *testing.T) {
 	}
 }
 
+func parse(args ...string) (o options, err error) {
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	o.define(flags)
+	return o, cmp.Or(flags.Parse(args), o.complete(time.Now()))
+}
+
 func TestSeedsAreNumbers(t *testing.T) {
-	if o, err := parse([]string{"-seed", "12", "-duration", "1m"}, time.Now()); err != nil || o.seed != 12 {
+	if o, err := parse("-seed", "12", "-duration", "1m"); err != nil || o.seed != 12 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, args := range [][]string{{"-seed", "x"}, {"-duration", "0"}, {"-rest", "1s"}} {
-		if _, err := parse(args, time.Now()); err == nil {
+		if _, err := parse(args...); err == nil {
 			t.Errorf("%v is taken", args)
 		}
 	}
-	if o, err := parse([]string{"-seed", "found"}, time.Now()); err != nil ||
+	if o, err := parse("-seed", "found"); err != nil ||
 		(len(found) > 0 && !slices.ContainsFunc(found, func(f finding) bool { return f.seed == o.seed })) {
 		t.Errorf("%+v, %v", o, err)
 	}

@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy"
-	measure "github.com/portico-platform/portico/test/campaign"
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 // awsScale scales AWS's delays in this test, and operatorScale the operator's assumptions about them. The difference
@@ -62,15 +62,15 @@ func (w *world) faultUntil(ctx context.Context) {
 		}
 		lasts, after := time.Duration(500+lot.IntN(s.longMS))*time.Millisecond, rand.N(betweenFaults)
 		under.Go(func() {
-			end := w.stack.Proxy.Inject(s.Fault)
+			end := w.Proxy.Inject(s.Fault)
 			defer end()
 			w.counts.add("faults", string(s.Kind))
-			_ = measure.Pause(ctx, lasts)
+			_ = campaign.Pause(ctx, lasts)
 		})
-		_ = measure.Pause(ctx, after)
+		_ = campaign.Pause(ctx, after)
 	}
 	under.Wait()
 }
 
 // calm makes AWS show every change at once, until end is called.
-func (w *world) calm() (end func()) { return w.stack.Proxy.Calm() }
+func (w *world) calm() (end func()) { return w.Proxy.Calm() }

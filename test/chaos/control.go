@@ -1,12 +1,11 @@
-package main
+package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	measure "github.com/portico-platform/portico/test/campaign"
 )
 
 // controlName returns the name of another owner's resource of a kind. Objects with the name theirs request it.
@@ -42,18 +41,13 @@ func (w *world) makeControl(ctx context.Context) error {
 
 // awaitControl waits until no resource is still creating or pending.
 func (w *world) awaitControl(ctx context.Context) error {
-	for {
+	return w.Until(ctx, poll, "what is somebody else's to be made", func() error {
 		all, err := inventory(ctx, w.services)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(all, func(r resource) bool {
+		if err == nil && slices.ContainsFunc(all, func(r resource) bool {
 			return strings.Contains(r.config, `"creating"`) || strings.Contains(r.config, `"pending"`)
 		}) {
-			return nil
+			err = errors.New("some is still being made")
 		}
-		if err := measure.Pause(ctx, poll); err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }

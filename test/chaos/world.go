@@ -1,28 +1,26 @@
-package main
+package chaos
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 )
 
 const (
-	// patience is the timeout of each step before the storm.
-	patience = 2 * time.Minute
-	poll     = 100 * time.Millisecond
+	poll = 100 * time.Millisecond
 	// answerTimeout is the timeout of a user's request to the API server.
 	answerTimeout = 5 * time.Second
 )
@@ -33,10 +31,9 @@ const manyHostnames = 1000
 
 // world is everything that the campaign acts on, and its findings.
 type world struct {
+	*campaign.World
 	options
-	stack    *stack.Stack
-	admin    client.Client
-	raw      rest.Interface           // for the API server's metrics
+	admin    client.Client            // like those of users, it waits only for answerTimeout
 	users    map[string]client.Client // by namespace
 	account  *account
 	services map[string]service // by kind
@@ -44,7 +41,6 @@ type world struct {
 	counts   *counts
 	ledger   *ledger
 	control  map[string]string // the configuration of each resource of another owner
-	progress io.Writer
 
 	spaces         sync.Mutex // held while a namespace is deleted, or the API server killed
 	apiServerBegan time.Time
@@ -59,37 +55,12 @@ var places = []struct{ namespace, user string }{{"payments", "payments-dev"}, {"
 	growth, "growth-dev",
 }}
 
-func begin(ctx context.Context, o options, progress io.Writer) (*world, error) {
-	s, err := stack.Start(ctx, stack.Options{
-		Root: o.root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Gateways,
-		Progress:  progress,
-		TimeScale: awsScale, Seed: o.seed, WorkloadIdentity: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	w := &world{
-		options: o, stack: s, progress: progress, counts: newCounts(), ledger: newLedger(),
-		users: map[string]client.Client{},
-	}
-	if err := w.fill(ctx); err != nil {
-		s.KeepLogs()
-		return nil, fmt.Errorf("%w (logs are in %s)", errors.Join(err, s.Close()), s.Dir)
-	}
-	return w, nil
-}
-
 func (w *world) fill(ctx context.Context) (err error) {
-	if w.admin, err = newClient(w.stack.Admin); err != nil {
+	if w.admin, err = newClient(w.Admin); err != nil {
 		return err
 	}
-	clients, err := kubernetes.NewForConfig(w.stack.Admin)
-	if err != nil {
-		return err
-	}
-	w.raw = clients.RESTClient()
 	for _, p := range places {
-		cfg, err := w.stack.UserConfig(p.user)
+		cfg, err := w.UserConfig(p.user)
 		if err == nil {
 			w.users[p.namespace], err = newClient(cfg)
 		}
@@ -97,16 +68,16 @@ func (w *world) fill(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	w.account = newAccount(w.stack.OutsideAWS(), w.stack.Zones[stack.Zone{Domain: stack.Domain}])
+	w.account = newAccount(w.OutsideAWS(), w.Zones[stack.Zone{Domain: stack.Domain}])
 	w.services = w.account.services()
-	w.stack.Proxy.SetRoute53Rate(0) // otherwise each hostname of the campaign waits for the previous ones
+	w.Proxy.SetRoute53Rate(0) // otherwise each hostname of the campaign waits for the previous ones
 	if err := w.makeControl(ctx); err != nil {
 		return fmt.Errorf("make what is somebody else's: %w", err)
 	}
 	if err := w.startOperator(ctx); err != nil {
 		return err
 	}
-	if err := stack.ApplyObjects(ctx, w.stack.Admin, w.team()); err != nil {
+	if err := stack.ApplyObjects(ctx, w.Admin, w.team()); err != nil {
 		return err
 	}
 	grants, err := w.objects(ctx, kind{name: "HostnameGrant"})
@@ -143,19 +114,13 @@ func (w *world) team() *unstructured.Unstructured {
 
 // awaitReady waits until the provider and the team are Ready.
 func (w *world) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
+	return w.Until(ctx, poll, "the provider and the team to be Ready", func() error {
 		all, err := w.unsettled(ctx)
-		if err == nil && len(all) == 0 {
-			return nil
+		if err == nil && len(all) > 0 {
+			err = errors.New(strings.Join(all, ", "))
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the provider and the team are not Ready: %v %w", all, err)
-		case <-time.After(poll):
-		}
-	}
+		return err
+	})
 }
 
 // objects lists all objects of a kind.

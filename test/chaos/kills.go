@@ -1,4 +1,4 @@
-package main
+package chaos
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	measure "github.com/portico-platform/portico/test/campaign"
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 const (
@@ -42,11 +42,11 @@ func (w *world) killUntil(ctx context.Context) error {
 	lot := rand.New(rand.NewPCG(w.seed, 1<<41))
 	next := func() {
 		wait := leastBetweenKills + time.Duration(lot.Int64N(int64(mostBetweenKills-leastBetweenKills)))
-		_ = measure.Pause(ctx, wait) // the loop condition checks for the end
+		_ = campaign.Pause(ctx, wait) // the loop condition checks for the end
 	}
 	for next(); ctx.Err() == nil; next() {
 		b := blows[weighted(lot, len(blows), func(i int) int { return blows[i].weight })]
-		_, _ = fmt.Fprintf(w.progress, "%s  %s\n", time.Now().Format(time.TimeOnly), b.name)
+		w.Say("%s  %s", time.Now().Format(time.TimeOnly), b.name)
 		name, err := b.name, b.strike(w, ctx, lot)
 		if errors.Is(err, errIdle) {
 			name, err = name+" put off", nil
@@ -65,7 +65,7 @@ func (w *world) killUntil(ctx context.Context) error {
 func (w *world) killAPIServer(ctx context.Context, lot *rand.Rand) error {
 	w.spaces.Lock()
 	defer w.spaces.Unlock()
-	for began := time.Now(); time.Since(began) < mostDown; _ = measure.Pause(ctx, poll) {
+	for began := time.Now(); time.Since(began) < mostDown; _ = campaign.Pause(ctx, poll) {
 		spaces := &corev1.NamespaceList{}
 		if err := w.admin.List(ctx, spaces); err != nil {
 			continue
@@ -81,11 +81,11 @@ func (w *world) killAPIServer(ctx context.Context, lot *rand.Rand) error {
 // killPart returns a function that kills a part of the control plane and starts it again.
 func killPart(name string) func(*world, context.Context, *rand.Rand) error {
 	return func(w *world, ctx context.Context, lot *rand.Rand) error {
-		part := w.stack.Part(name)
+		part := w.Part(name)
 		if err := part.Kill(); err != nil {
 			return err
 		}
-		_ = measure.Pause(ctx, time.Duration(lot.Int64N(int64(mostDown))))
+		_ = campaign.Pause(ctx, time.Duration(lot.Int64N(int64(mostDown))))
 		return part.Start(context.WithoutCancel(ctx))
 	}
 }
@@ -105,7 +105,7 @@ func (w *world) jump(ctx context.Context, lot *rand.Rand) error {
 	if err := w.operator.setClock(w.operator.offset + by); err != nil {
 		return err
 	}
-	_ = measure.Pause(ctx, longestLag)
+	_ = campaign.Pause(ctx, longestLag)
 	return nil
 }
 
@@ -124,12 +124,12 @@ func (w *world) storm(ctx context.Context) error {
 	})
 	select {
 	case <-ctx.Done():
-	case <-w.stack.Failed():
+	case <-w.Failed():
 		cancel()
 	}
 	loose.Wait()
-	if errors.Is(ctx.Err(), context.Canceled) && failed == nil && w.stack.Err() == nil {
+	if errors.Is(ctx.Err(), context.Canceled) && failed == nil && w.Err() == nil {
 		failed = ctx.Err() // Ctrl-C
 	}
-	return errors.Join(failed, w.stack.Err())
+	return errors.Join(failed, w.Err())
 }
