@@ -148,10 +148,9 @@ walk: $(build) ## Do in Chromium what a team does at first, and count clicks, fi
 	@SCREENSHOTS=$(CURDIR)/.run/walk go test -tags browser -count=1 -v -run '^TestWalk$$' -timeout=10m ./test/browser
 
 .PHONY: fuzz
-fuzz: $(build) ## Throw what nobody would send at the REST API and at every fuzz target; about 5 min and the build, SEED=n repeats
+fuzz: $(build) $(campaign) ## Throw what nobody would send at the REST API and at every fuzz target; about 5 min and the build, SEED=n repeats
 	@$(build) run,fuzz
-	@CGO_ENABLED=0 go build -trimpath -o bin/fuzz ./test/fuzz/cmd/fuzz
-	@exec bin/fuzz $(if $(SEED),-seed $(SEED))
+	@exec $(campaign) -run '^fuzz/' $(if $(SEED),-fuzz.seed $(SEED))
 
 .PHONY: chaos
 chaos: $(build) $(campaign) ## Let users, crashes and faults loose, then compare AWS with the cluster; 20 min and 5, DURATION=2m, SEED=n repeats

@@ -21,6 +21,7 @@ import (
 	"github.com/portico-platform/portico/test/bench/portal"
 	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/chaos"
+	"github.com/portico-platform/portico/test/fuzz"
 	"github.com/portico-platform/portico/test/ha/failover"
 	"github.com/portico-platform/portico/test/ha/restart"
 	"github.com/portico-platform/portico/test/lighthouse"
@@ -31,7 +32,7 @@ import (
 func table() campaign.Table {
 	return campaign.Table{
 		operator.Campaign(), portal.Campaign(), failover.Campaign(), restart.Campaign(),
-		lighthouse.Campaign(), upgrade.Campaign(), chaos.Campaign(),
+		lighthouse.Campaign(), upgrade.Campaign(), chaos.Campaign(), fuzz.Campaign(),
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/config/samples"
+	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/build"
 )
@@ -44,7 +44,7 @@ type sender struct {
 }
 
 // requests fuzzes the REST API of a separate portal.
-func (j job) requests(ctx context.Context) (err error) {
+func (j job) requests(ctx context.Context) error {
 	j.say("\n==> the REST API of a portal of its own, %s", j.rest)
 	targets, err := build.For("fuzz", os.Getenv)
 	if err != nil {
@@ -53,45 +53,40 @@ func (j job) requests(ctx context.Context) (err error) {
 	if err := build.Build(ctx, j.root, targets, j.out); err != nil {
 		return err
 	}
-	s, err := stack.Start(ctx, stack.Options{
-		Root: j.root, Parts: stack.Everything, Progress: j.out,
+	return j.run.In(ctx, stack.Options{
+		Parts:          stack.Everything,
 		PortalSettings: map[string]string{"api-rate": "0"}, // otherwise most responses would be 429
-	})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil && ctx.Err() == nil {
-			s.KeepLogs()
-			err = fmt.Errorf("%w\nThe logs, those of the portal among them, are in %s", err, s.Dir)
-		}
-		err = errors.Join(err, s.Close())
-	}()
-	if err := makeObjects(ctx, s); err != nil {
+	}, j.sendAll)
+}
+
+// sendAll makes objects, and then sends the requests of all users, even if those of the first find a fault.
+func (j job) sendAll(ctx context.Context, w *campaign.World) error {
+	if err := makeObjects(ctx, w.Stack); err != nil {
 		return err
 	}
 	shares := 0
 	for _, by := range senders {
 		shares += by.share
 	}
+	var found error
 	for _, by := range senders {
-		err = errors.Join(err, j.send(ctx, s, by, j.rest*time.Duration(by.share)/time.Duration(shares)))
-		if ctx.Err() != nil || s.Err() != nil {
-			return err
+		found = errors.Join(found, j.send(ctx, w, by, j.rest*time.Duration(by.share)/time.Duration(shares)))
+		if ctx.Err() != nil {
+			return found
 		}
 	}
-	return errors.Join(err, j.panics(filepath.Join(s.Dir, "portal.log")))
+	return errors.Join(found, j.panics(filepath.Join(w.Dir, "portal.log")))
 }
 
-// send runs schemathesis for the given time, and checks that all processes still run afterwards.
-func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Duration) error {
-	token, err := s.Token(ctx, by.user)
+// send runs schemathesis for the given time.
+func (j job) send(ctx context.Context, w *campaign.World, by sender, long time.Duration) error {
+	token, err := w.Token(ctx, by.user)
 	if err != nil {
 		return err
 	}
 	j.say("\n==> as %s, %s", by.user, long)
 	args := []string{
-		"--config-file", filepath.Join(j.root, config), "run", s.PortalURL + "/api/v1/openapi.json",
+		"--config-file", filepath.Join(j.root, config), "run", w.PortalURL + "/api/v1/openapi.json",
 		"--seed", strconv.FormatUint(uint64(j.seed), 10), "--max-time", strconv.Itoa(int(long.Seconds())),
 	}
 	if by.paths != "" {
@@ -99,19 +94,17 @@ func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Dura
 	}
 	bounded, cancel := context.WithTimeout(ctx, long+patience)
 	defer cancel()
-	cmd := j.command(bounded, s.Dir, filepath.Join(j.root, build.Schemathesis), args...)
+	cmd := j.command(bounded, w.Dir, filepath.Join(j.root, build.Schemathesis), args...)
 	cmd.Env = append(os.Environ(), "TOKEN="+token, "NO_PROXY=*", "PYTHONUNBUFFERED=1")
 	err = cmd.Run()
-	switch died := s.Err(); {
+	switch {
 	case ctx.Err() != nil:
-		return nil // run reports the cancellation once for all parts
-	case died != nil:
-		return died
+		return nil // what cancelled it, or ended by itself, is reported once
 	case bounded.Err() != nil:
 		return fmt.Errorf("schemathesis, as %s, did not end %s after its time was up: a request of those above "+
 			"hangs, or the machine is busy", by.user, patience)
 	}
-	return j.judge(err, by, s.PortalURL)
+	return j.judge(err, by, w.PortalURL)
 }
 
 // judge interprets the exit status of schemathesis: 1 means that it found a fault.
@@ -203,22 +196,13 @@ func call(ctx context.Context, method, url, token string, body, into any) error 
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(sent))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= http.StatusBadRequest {
-		return errors.Join(err, fmt.Errorf("%s %s: %s: %s", method, url, resp.Status, b))
+	got, err := campaign.Send(ctx, http.DefaultClient, method, url, http.Header{"Authorization": {"Bearer " + token}},
+		bytes.NewReader(sent))
+	if err != nil || got.Status >= http.StatusBadRequest {
+		return errors.Join(err, fmt.Errorf("%s %s: %d: %s", method, url, got.Status, got.Body))
 	}
 	if into == nil {
 		return nil
 	}
-	return json.Unmarshal(b, into)
+	return json.Unmarshal(got.Body, into)
 }

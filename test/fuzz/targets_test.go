@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func TestWhatAFuzzTargetFindsIsTold(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			root, out := module(t, c.tests), &output{}
-			err := job{root: root, each: time.Minute, out: out}.run(t.Context())
+			err := job{root: root, each: time.Minute, out: out}.do(t.Context())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v\n%s", err, out.text.String())
 			}
@@ -80,7 +80,7 @@ const endless = "package a\n\nimport \"testing\"\n\nfunc FuzzAll(f *testing.F) {
 
 func TestNothingFoundIsTold(t *testing.T) {
 	out := &output{}
-	if err := (job{root: module(t, endless), each: time.Second, out: out}).run(t.Context()); err != nil ||
+	if err := (job{root: module(t, endless), each: time.Second, out: out}).do(t.Context()); err != nil ||
 		!strings.Contains(out.text.String(), "Nothing was found, in ") {
 		t.Errorf("%v\n%s", err, out.text.String())
 	}
@@ -94,7 +94,7 @@ func TestAnInterruptionEndsAFuzzTarget(t *testing.T) {
 			interrupt()
 		}
 	}}
-	err := job{root: module(t, endless), each: time.Minute, out: out}.run(ctx)
+	err := job{root: module(t, endless), each: time.Minute, out: out}.do(ctx)
 	if err == nil || err.Error() != "context canceled: it did not come to its end" {
 		t.Errorf("%v\n%s", err, out.text.String())
 	}

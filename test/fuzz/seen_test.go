@@ -1,4 +1,4 @@
-package main
+package fuzz
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func TestWhatAFuzzTargetBeginsWithIsBounded(t *testing.T) {
 		}
 	}
 	out := &output{}
-	if err := (job{root: root, each: time.Second, out: out}).run(t.Context()); err != nil {
+	if err := (job{root: root, each: time.Second, out: out}).do(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, out.text.String())
 	}
 	old := slices.DeleteFunc(inFolder(t, folder), func(name string) bool { return !strings.HasPrefix(name, "old-") })

@@ -1,8 +1,10 @@
-package main
+package fuzz
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,16 +12,22 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 func TestFlagsThatMakeNoSenseAreSaid(t *testing.T) {
 	for want, args := range map[string][]string{
-		"unexpected argument \"now\"": {"now"},
-		"want whole seconds":          {"-rest", "1500ms"},
-		"-rest -1s":                   {"-rest", "-1s"},
-		"-each 1ms":                   {"-each", "1ms"},
+		"want whole seconds": {"-rest", "1500ms"},
+		"-fuzz.rest -1s":     {"-rest", "-1s"},
+		"-fuzz.each 1ms":     {"-each", "1ms"},
 	} {
-		if err := run(t.Context(), args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+		flags, c := flag.NewFlagSet("fuzz", flag.ContinueOnError), Campaign()
+		c.Flags(flags)
+		if err := flags.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Run(t.Context(), campaign.Run{Out: io.Discard}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
@@ -27,7 +35,7 @@ func TestFlagsThatMakeNoSenseAreSaid(t *testing.T) {
 
 func TestTheSeedIsTold(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-seed", "42", "-rest", "0", "-each", "0"}, &out); err != nil {
+	if err := (job{seed: 42, out: &out}).do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "SEED=42 make fuzz") {
@@ -49,7 +57,7 @@ func TestEveryFuzzTargetIsFound(t *testing.T) {
 	if _, err := findTargets(fstest.MapFS{}); err == nil {
 		t.Error("nothing to do is no error")
 	}
-	ours, err := findTargets(os.DirFS("../../../.."))
+	ours, err := findTargets(os.DirFS("../.."))
 	if err != nil || len(ours) < 6 {
 		t.Errorf("of ours: %v %v", ours, err)
 	}
