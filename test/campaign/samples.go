@@ -62,6 +62,20 @@ func (s Samples) Sum(name string, ok func(labels map[string]string) bool) float6
 	return total
 }
 
+// By adds up the samples of a metric by the name that name returns for their labels. It leaves out those without one.
+func (s Samples) By(metric string, name func(labels map[string]string) string) map[string]int {
+	all := map[string]int{}
+	for _, one := range s {
+		if one.Name != metric {
+			continue
+		}
+		if n := name(one.Labels); n != "" {
+			all[n] += int(one.Value)
+		}
+	}
+	return all
+}
+
 // Scrape reads the metrics at a URL.
 func Scrape(ctx context.Context, url string) (Samples, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)

@@ -17,6 +17,10 @@ func TestSamplesAreReadByLabel(t *testing.T) {
 	if n := all.Sum("requests_total", func(l map[string]string) bool { return l["verb"] == "PATCH" }); n != 5 {
 		t.Errorf("got %v patches", n)
 	}
+	by := all.By("requests_total", func(l map[string]string) string { return strings.TrimPrefix(l["verb"], "GET") })
+	if len(by) != 1 || by["PATCH"] != 5 {
+		t.Errorf("got %v", by)
+	}
 	if all.Sum("up", nil) != 1 || all.Sum("requests_total", nil) != 1005 {
 		t.Errorf("got %v", all)
 	}

@@ -181,13 +181,11 @@ var byItself = []string{
 // kubernetesWrites counts the writes that the API server has accepted, by verb, resource and subresource.
 func (w *world) kubernetesWrites(ctx context.Context) (map[string]int, error) {
 	samples, err := w.APIServer(ctx)
-	all := map[string]int{}
-	for _, one := range samples {
-		l := one.Labels
-		if one.Name == "apiserver_request_total" && slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"},
-			l["verb"]) && !slices.Contains(byItself, l["resource"]) {
-			all[l["verb"]+" "+l["resource"]+"/"+l["subresource"]] += int(one.Value)
+	return samples.By("apiserver_request_total", func(l map[string]string) string {
+		if !slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"}, l["verb"]) ||
+			slices.Contains(byItself, l["resource"]) {
+			return ""
 		}
-	}
-	return all, err
+		return l["verb"] + " " + l["resource"] + "/" + l["subresource"]
+	}), err
 }

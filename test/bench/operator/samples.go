@@ -38,17 +38,12 @@ func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := writes{}
-	for _, one := range all {
-		if one.Name == "apiserver_request_total" && ofOperator(one.Labels) {
-			name := one.Labels["verb"] + " " + one.Labels["resource"]
-			if sub := one.Labels["subresource"]; sub != "" {
-				name += "/" + sub
-			}
-			counted[name] += int(one.Value)
+	return all.By("apiserver_request_total", func(l map[string]string) string {
+		if !ofOperator(l) {
+			return ""
 		}
-	}
-	return counted, nil
+		return strings.TrimSuffix(l["verb"]+" "+l["resource"]+"/"+l["subresource"], "/")
+	}), nil
 }
 
 // made are the custom resources that the operator itself creates.

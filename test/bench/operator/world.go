@@ -6,9 +6,6 @@ import (
 	"os"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/bench/fakeaws"
 	"github.com/portico-platform/portico/test/campaign"
@@ -37,7 +34,10 @@ func (w *world) startOperator(ctx context.Context, flags ...string) (err error) 
 	return w.Until(ctx, poll/2, "the operator to lead", func() error { return w.operator.Leads(ctx) })
 }
 
-// makeNamespaces creates n namespaces whose objects can use the sample provider, or a single one if n is 0.
+// labels are those of all namespaces: their objects can use the sample provider, and are deleted at once.
+var labels = map[string]string{"portico.dev/aws": "allowed", "portico.dev/confirm-deletion": "optional"}
+
+// makeNamespaces creates n namespaces, or a single one if n is 0.
 func (w *world) makeNamespaces(ctx context.Context, name string, n int) ([]string, error) {
 	all := []string{name}
 	if n > 0 {
@@ -47,14 +47,8 @@ func (w *world) makeNamespaces(ctx context.Context, name string, n int) ([]strin
 		all = append(all, fmt.Sprintf("%s-%d", name, i))
 	}
 	for _, one := range all {
-		err := w.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: one, Labels: map[string]string{
-				"portico.dev/aws": "allowed", "portico.dev/team": one,
-				"portico.dev/confirm-deletion": "optional",
-			},
-		}})
-		if err != nil {
-			return nil, fmt.Errorf("make a namespace: %w", err)
+		if err := w.MakeTeam(ctx, one, labels); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil

@@ -11,9 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
@@ -139,20 +136,7 @@ func (w *world) fill(ctx context.Context) error {
 func team(n int) string { return fmt.Sprintf("team-%03d", n) }
 
 func (w *world) makeTeam(ctx context.Context, n int) error {
-	name := team(n)
-	err := w.Kube.Create(ctx,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: name, Labels: map[string]string{"portico.dev/team": name},
-		}})
-	if err != nil {
-		return err
-	}
-	err = w.Kube.Create(ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "team"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: stack.Prefix + name}},
-	})
-	if err != nil {
+	if err := w.MakeTeam(ctx, team(n), nil); err != nil {
 		return err
 	}
 	for i := range w.size.objects {

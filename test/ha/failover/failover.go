@@ -11,9 +11,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
@@ -102,10 +99,7 @@ func (w *world) run(ctx context.Context, r campaign.Run, tries, times int) error
 
 // fill creates the team's namespace, and starts two operators.
 func (w *world) fill(ctx context.Context) error {
-	err := w.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: team, Labels: map[string]string{"portico.dev/aws": "allowed", "portico.dev/team": team},
-	}})
-	if err != nil {
+	if err := w.MakeTeam(ctx, team, campaign.WithAWS); err != nil {
 		return err
 	}
 	w.began = w.Proxy.Mark()

@@ -10,10 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/portico-platform/portico/test/campaign"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/process"
@@ -58,7 +54,7 @@ type world struct {
 }
 
 func (w *world) run(ctx context.Context, r campaign.Run, users, rounds int) error {
-	if err := w.fill(ctx); err != nil {
+	if err := w.MakeTeam(ctx, team, nil); err != nil {
 		return err
 	}
 	serving, stop := context.WithCancel(ctx)
@@ -81,22 +77,6 @@ func (w *world) run(ctx context.Context, r campaign.Run, users, rounds int) erro
 		time.Since(began).Seconds())}
 	defer results.Print(r.Out)
 	return load.verdict(ctx, results)
-}
-
-// fill creates the team.
-func (w *world) fill(ctx context.Context) error {
-	return errors.Join(
-		w.Kube.Create(ctx, &corev1.Namespace{
-			ObjectMeta: metav1.ObjectMeta{Name: team, Labels: map[string]string{"portico.dev/team": team}},
-		}),
-		w.Kube.Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "developers"},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
-			Subjects: []rbacv1.Subject{
-				{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: stack.Prefix + team},
-			},
-		}),
-	)
 }
 
 // serve starts the portals, and the proxy until ctx ends.
