@@ -37,7 +37,8 @@ func TestScenariosAreChosenByName(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", pattern, ran, err, want)
 		}
 	}
-	if err := all.Run(t.Context(), "speed", Run{}); err == nil || !strings.Contains(err.Error(), "bench/latency  1m  it does") {
+	if err := all.Run(t.Context(), "speed", Run{}); err == nil ||
+		!strings.Contains(err.Error(), "bench/latency  1m  it does") {
 		t.Errorf("got %v", err)
 	}
 	if err := all.Run(t.Context(), "(", Run{}); err == nil {
@@ -48,7 +49,8 @@ func TestScenariosAreChosenByName(t *testing.T) {
 func TestACampaignThatFailsIsNamedAndTheLast(t *testing.T) {
 	fails := func(context.Context, Run) error { return errors.New("it broke") }
 	one := []Scenario{{}}
-	err := Table{{Name: "a", Scenarios: one, Run: fails}, {Name: "b", Scenarios: one, Run: fails}}.Run(t.Context(), "", Run{})
+	all := Table{{Name: "a", Scenarios: one, Run: fails}, {Name: "b", Scenarios: one, Run: fails}}
+	err := all.Run(t.Context(), "", Run{})
 	if err == nil || err.Error() != "a: it broke" {
 		t.Errorf("got %v", err)
 	}

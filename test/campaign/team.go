@@ -19,7 +19,8 @@ var WithAWS = map[string]string{"portico.dev/aws": "allowed"}
 func (w *World) MakeTeam(ctx context.Context, name string, labels map[string]string) error {
 	all := map[string]string{"portico.dev/team": name}
 	maps.Copy(all, labels)
-	if err := w.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: all}}); err != nil {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: all}}
+	if err := w.Kube.Create(ctx, namespace); err != nil {
 		return fmt.Errorf("make a namespace: %w", err)
 	}
 	return w.Kube.Create(ctx, &rbacv1.RoleBinding{

@@ -27,12 +27,12 @@ func Campaign() campaign.Campaign {
 			Takes: 25 * time.Minute,
 		}},
 		Flags: o.define,
-		Run:   func(ctx context.Context, r campaign.Run) error { return o.run(ctx, r) },
+		Run:   o.run,
 	}
 }
 
 // run runs the storm, and then compares.
-func (o options) run(ctx context.Context, r campaign.Run) error {
+func (o *options) run(ctx context.Context, r campaign.Run) error {
 	if err := o.complete(time.Now()); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (o options) run(ctx context.Context, r campaign.Run) error {
 		TimeScale: awsScale, Seed: o.seed, WorkloadIdentity: true,
 	}, func(ctx context.Context, shared *campaign.World) error {
 		w := &world{
-			World: shared, options: o, counts: newCounts(), ledger: newLedger(), users: map[string]client.Client{},
+			World: shared, options: *o, counts: newCounts(), ledger: newLedger(), users: map[string]client.Client{},
 		}
 		if err := w.fill(ctx); err != nil {
 			return err

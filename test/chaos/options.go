@@ -40,8 +40,8 @@ func (o *options) define(flags *flag.FlagSet) {
 	flags.DurationVar(&o.settleIn, "settle", 8*time.Minute, "how long everything may take to settle afterwards")
 	flags.DurationVar(&o.restFor, "rest", 40*time.Second, "how long is watched that nothing is written any more; "+
 		"longer than an audit interval")
-	flags.StringVar(&o.drawn, "seed", "", "the `number` that acts, faults and kills are drawn from; \"found\" takes one "+
-		"that found something, another one each day; default: a new one")
+	flags.StringVar(&o.drawn, "seed", "", "the `number` that acts, faults and kills are drawn from; \"found\" takes "+
+		"one that found something, another one each day; default: a new one")
 	flags.BoolVar(&o.sabotage, "sabotage", false, "do harm once all has settled, and see that it is found: a trial "+
 		"of the comparison")
 }

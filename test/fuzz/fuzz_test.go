@@ -27,7 +27,8 @@ func TestFlagsThatMakeNoSenseAreSaid(t *testing.T) {
 		if err := flags.Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Run(t.Context(), campaign.Run{Out: io.Discard}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := c.Run(t.Context(), campaign.Run{Out: io.Discard}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

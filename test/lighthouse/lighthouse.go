@@ -61,7 +61,8 @@ func Campaign() campaign.Campaign {
 	c := campaign.Campaign{Name: "lighthouse"}
 	for _, p := range pages {
 		c.Scenarios = append(c.Scenarios, campaign.Scenario{
-			Name: p.name, Does: "Lighthouse's scores of " + p.path + ", on phones and desktops", Takes: 40 * time.Second,
+			Name: p.name, Takes: 40 * time.Second,
+			Does: "Lighthouse's scores of " + p.path + ", on phones and desktops",
 		})
 	}
 	c.Flags = func(flags *flag.FlagSet) {
@@ -148,7 +149,7 @@ func (w *world) request(ctx context.Context) error {
 	return w.Until(ctx, 200*time.Millisecond, "the bucket and the web app to be Ready", func() error {
 		err := errors.Join(w.Kube.Get(ctx, client.ObjectKeyFromObject(bucket), bucket),
 			w.Kube.Get(ctx, client.ObjectKeyFromObject(app), app))
-		if err == nil && !(bucket.Status.Ready && app.Status.Ready) {
+		if err == nil && (!bucket.Status.Ready || !app.Status.Ready) {
 			err = fmt.Errorf("%+v, %+v", bucket.Status.Conditions, app.Status.Conditions)
 		}
 		return err

@@ -59,8 +59,8 @@ func (c *installation) results() *campaign.Results {
 		Title: fmt.Sprintf("%s; %d objects: %s\nThe goal is 0 for AWS writes, found to do, changed and lost.", c.title,
 			total, strings.Join(parts, ", ")),
 		Head: []string{
-			"Step", "Pods then", "All Ready after", "Pods replaced", "AWS reads", "AWS writes", "Found to do", "Changed",
-			"Requests", "Lost",
+			"Step", "Pods then", "All Ready after", "Pods replaced", "AWS reads", "AWS writes", "Found to do",
+			"Changed", "Requests", "Lost",
 		},
 	}
 	for _, r := range c.rows {

@@ -1,7 +1,7 @@
-// Package upgrade upgrades a whole installation and rolls it back. It installs the baseline with an object of every kind
-// but DatabaseUser and Team, upgrades to this tree with only portico check --fix in between, and returns to the
-// baseline. It fails unless throughout AWS receives no write, everything stays Ready, no user's object changes, and the
-// portal answers every request.
+// Package upgrade upgrades a whole installation and rolls it back. It installs the baseline with an object of every
+// kind but DatabaseUser and Team, upgrades to this tree with only portico check --fix in between, and returns to the
+// baseline. It fails unless throughout AWS receives no write, everything stays Ready, no user's object changes, and
+// the portal answers every request.
 package upgrade
 
 import (
@@ -37,20 +37,20 @@ func Campaign() campaign.Campaign {
 	return campaign.Campaign{
 		Name: "upgrade",
 		Scenarios: []campaign.Scenario{{
-			Does:  "An upgrade from the baseline, and the rollback, write nothing in AWS, change nothing and lose no request",
+			Does:  "An upgrade and the rollback write nothing in AWS, change nothing and lose no request",
 			Takes: 6 * time.Minute,
 		}},
 		Flags: func(flags *flag.FlagSet) {
-			flags.StringVar(&s.from, "from", "", "the `commit` to upgrade from; default: what test/upgrade/baseline says")
+			flags.StringVar(&s.from, "from", "", "the `commit` to upgrade from; default: that of test/upgrade/baseline")
 			flags.StringVar(&s.with, "with", "helm", "what installs: helm or kubectl")
 			flags.IntVar(&s.rounds, "rounds", 3, "how `often` every object is looked at after each step")
 		},
-		Run: func(ctx context.Context, r campaign.Run) error { return s.run(ctx, r) },
+		Run: s.run,
 	}
 }
 
 // run starts the stack with the baseline installed, upgrades it and rolls back.
-func (s settings) run(ctx context.Context, r campaign.Run) error {
+func (s *settings) run(ctx context.Context, r campaign.Run) error {
 	if s.with != "helm" && s.with != "kubectl" {
 		return fmt.Errorf("-upgrade.with %s: want helm or kubectl", s.with)
 	}

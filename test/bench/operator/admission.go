@@ -90,7 +90,8 @@ func (w *world) judged(ctx context.Context, namespace string, plain []time.Durat
 
 func tellRequest(t *campaign.Results, what string, took []time.Duration) {
 	ms := func(p float64) float64 { return campaign.Percentile(took, p).Seconds() * 1000 }
-	t.Figure("dry run of "+what, fmt.Sprintf("%.1f ms", ms(.5)), fmt.Sprintf("p50 of %d; p99 %.1f ms", len(took), ms(.99)))
+	t.Figure("dry run of "+what, fmt.Sprintf("%.1f ms", ms(.5)),
+		fmt.Sprintf("p50 of %d; p99 %.1f ms", len(took), ms(.99)))
 }
 
 // dryRuns returns the duration of each request.

@@ -1,6 +1,6 @@
 // Package operator measures the operator as a separate process, by what its users and AWS observe. It runs against a
-// real kube-apiserver, with AWS answered from memory, or for hostnames by the simulator behind the strict proxy. It does
-// not assert times; it fails only if a requested object never becomes Ready or is never deleted.
+// real kube-apiserver, with AWS answered from memory, or for hostnames by the simulator behind the strict proxy. It
+// does not assert times; it fails only if a requested object never becomes Ready or is never deleted.
 package operator
 
 import (
@@ -40,14 +40,14 @@ var scenarios = []scenario{
 	{name: "fleet", title: "1,000 at once: 500 buckets and 500 queues, no latency", takes: 90 * time.Second, limit: 5 * time.Minute, run: many(500, 28*time.Second)},
 	{name: "fleet-2000", title: "2,000 at once: 1,000 buckets and 1,000 queues, no latency", takes: 2 * time.Minute, limit: 8 * time.Minute, run: many(1000, 0)},
 	{
-		name: "buckets-10000", title: "10,000 name-only buckets at once, no latency, S3 at 1,000 calls a second", takes: 4 * time.Minute,
-		limit: 20 * time.Minute, run: buckets, untold: true,
+		name: "buckets-10000", title: "10,000 name-only buckets at once, no latency, S3 at 1,000 calls a second",
+		takes: 4 * time.Minute, limit: 20 * time.Minute, run: buckets, untold: true,
 		flags: []string{"--aws-rate=S3=1000"}, // at the default of 200 the rate limit would be measured
 	},
 	{name: "fair", title: "One bucket after the other beside another team's 10,000 and its annotation loop, 30 ms added to each AWS call", takes: 5 * time.Minute, limit: 8 * time.Minute, run: fairShare, untold: true},
 	{
-		name: "fair-rate", title: "The same at 20 calls a second to S3, which the other team alone would use up", takes: 5 * time.Minute,
-		limit: 8 * time.Minute, run: fairShare, untold: true,
+		name: "fair-rate", title: "The same at 20 calls a second to S3, which the other team alone would use up",
+		takes: 5 * time.Minute, limit: 8 * time.Minute, run: fairShare, untold: true,
 		flags: []string{"--aws-rate=S3=20"},
 	},
 	{name: "admission", title: "What admission policies add to a dry run, 500 of each: 200 Teams and 20 providers with guardrails", takes: time.Minute, limit: 8 * time.Minute, run: admission, untold: true},
@@ -56,8 +56,9 @@ var scenarios = []scenario{
 	{name: "rest", title: "1,000 at rest: 500 buckets and 500 queues, the operator's clocks 120 times as fast", takes: 4 * time.Minute, limit: 8 * time.Minute, run: atRest, untold: true},
 	{name: "hostname", title: "One hostname after the other on an idle system; 10 of them", takes: time.Minute, limit: 5 * time.Minute, run: oneHostname, simulated: true, untold: true},
 	{
-		name: "hostnames", title: "200 hostnames of 10 teams at once in one zone, Route 53 taking 5 requests a second", takes: 5 * time.Minute,
-		limit: 15 * time.Minute, run: manyHostnames, namespaces: 10, simulated: true, untold: true,
+		name: "hostnames", title: "200 hostnames of 10 teams at once in one zone, Route 53 taking 5 requests a second",
+		takes: 5 * time.Minute, limit: 15 * time.Minute,
+		run: manyHostnames, namespaces: 10, simulated: true, untold: true,
 	},
 }
 
@@ -69,7 +70,8 @@ func Campaign() campaign.Campaign {
 	}
 	var more string
 	c.Flags = func(flags *flag.FlagSet) {
-		flags.StringVar(&more, "flags", "", "more `flags` for the operator, separated by spaces; the goals are for none")
+		flags.StringVar(&more, "flags", "", "more `flags` for the operator, separated by spaces; the goals are for "+
+			"none")
 	}
 	c.Run = func(ctx context.Context, r campaign.Run) error {
 		for _, simulated := range []bool{false, true} {

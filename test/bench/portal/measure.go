@@ -36,8 +36,8 @@ func (w *world) measure(ctx context.Context, profiles string, t *campaign.Result
 		if err != nil {
 			return err
 		}
-		t.Figure(p.name+": views a second and core", fmt.Sprintf("%.0f", n), "of the portal's CPU time, four people at "+
-			"a time, without streams")
+		t.Figure(p.name+": views a second and core", fmt.Sprintf("%.0f", n),
+			"of the portal's CPU time, four people at a time, without streams")
 	}
 	t.Goal("peak resident memory", w.portal.Usage().Peak, 300, " MB", "of the portal, after all of this")
 	return nil
@@ -165,7 +165,8 @@ func (w *world) weigh(ctx context.Context, who people, t *campaign.Results) erro
 		}
 	}
 	kB := func(n int) float64 { return float64(n) / 1000 }
-	t.Figure("list, HTML alone", fmt.Sprintf("%.3g kB", kB(packed)), fmt.Sprintf("%.3g kB before compression", kB(plain)))
+	t.Figure("list, HTML alone", fmt.Sprintf("%.3g kB", kB(packed)),
+		fmt.Sprintf("%.3g kB before compression", kB(plain)))
 	t.Goal("JS and CSS, gzip", kB(sumPacked), 40, " kB",
 		fmt.Sprintf("%d files, %.3g kB before compression", len(names), kB(sum)))
 	t.Goal("first page, with all that it loads", kB(packed+sumPacked), 100, " kB", "")
@@ -200,7 +201,8 @@ func (w *world) profiledFlood(ctx context.Context, p page, who people, folder st
 
 // writeProfile writes one of the portal's profiles to a file.
 func (w *world) writeProfile(ctx context.Context, name, query, path string) error {
-	got, err := campaign.Send(ctx, http.DefaultClient, http.MethodGet, w.portal.Metrics+"/debug/pprof/"+name+query, nil, nil)
+	at := w.portal.Metrics + "/debug/pprof/" + name + query
+	got, err := campaign.Send(ctx, http.DefaultClient, http.MethodGet, at, nil, nil)
 	if err != nil || got.Status != http.StatusOK {
 		return fmt.Errorf("profile %s: status %d: %w", name, got.Status, err)
 	}

@@ -1,6 +1,6 @@
 // Package portal measures the portal as a separate process, by what browsers and the API server observe: a real
-// kube-apiserver full of objects, pages with live updates, continuous writes, and users who view pages all the while. It
-// does not assert times; it fails if a request was not answered.
+// kube-apiserver full of objects, pages with live updates, continuous writes, and users who view pages all the while.
+// It does not assert times; it fails if a request was not answered.
 package portal
 
 import (
@@ -54,8 +54,8 @@ func Campaign() campaign.Campaign {
 		}},
 		Flags: func(flags *flag.FlagSet) {
 			flags.BoolVar(&quick, "small", false, "a tenth of everything; the goals are for all of it")
-			flags.StringVar(&profiles, "profiles", "", "`folder` for profiles of the portal's CPU time and memory under "+
-				"load; empty for none")
+			flags.StringVar(&profiles, "profiles", "", "`folder` for profiles of the portal's CPU time and memory "+
+				"under load; empty for none")
 		},
 		Run: func(ctx context.Context, r campaign.Run) error {
 			s := full
@@ -78,7 +78,8 @@ func run(ctx context.Context, r campaign.Run, s size, profiles string) error {
 		if err := w.startPortal(ctx); err != nil {
 			return err
 		}
-		t := &campaign.Results{Title: fmt.Sprintf("%d objects in %d namespaces, %d streams, %d writes and %d views a second",
+		t := &campaign.Results{Title: fmt.Sprintf(
+			"%d objects in %d namespaces, %d streams, %d writes and %d views a second",
 			s.namespaces*s.objects, s.namespaces, s.streams(), writesASecond, viewsASecond)}
 		if err := w.measure(ctx, profiles, t); err != nil {
 			return err

@@ -1,6 +1,6 @@
-// Package failover measures how long Portico is without a leader when the leading operator ends, and whether anything is
-// done twice during the change. It runs two operators with a deployment's flags against a real kube-apiserver and the
-// AWS simulator. It fails when a goal is missed.
+// Package failover measures how long Portico is without a leader when the leading operator ends, and whether anything
+// is done twice during the change. It runs two operators with a deployment's flags against a real kube-apiserver and
+// the AWS simulator. It fails when a goal is missed.
 package failover
 
 import (

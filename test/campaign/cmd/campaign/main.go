@@ -72,7 +72,7 @@ func run(ctx context.Context, all campaign.Table, args []string, out, progress i
 	pattern := flags.String("run", "", "run the scenarios whose names match this `pattern`, a regular expression")
 	all.Define(flags)
 	flags.Usage = func() {
-		_, _ = fmt.Fprintf(progress, "campaign -run pattern runs scenarios, each with a stack of its own on loopback:\n\n")
+		_, _ = fmt.Fprintf(progress, "campaign -run pattern runs scenarios, with a stack of their own on loopback:\n\n")
 		all.Print(progress)
 		_, _ = fmt.Fprintf(progress, "\nFlags; those of a campaign begin with its name:\n\n")
 		flags.PrintDefaults()

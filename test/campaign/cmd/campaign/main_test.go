@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portico-platform/portico/test/campaign"
 )
 
 func TestFlagsThatMakeNoSenseAreSaid(t *testing.T) {
@@ -20,6 +23,8 @@ func TestFlagsThatMakeNoSenseAreSaid(t *testing.T) {
 	}
 }
 
+func unnamed(s campaign.Scenario) bool { return s.Name == "" }
+
 func TestScenariosAreListed(t *testing.T) {
 	var out, help bytes.Buffer
 	if err := run(t.Context(), table(), []string{"-list"}, &out, &help); err != nil {
@@ -32,8 +37,11 @@ func TestScenariosAreListed(t *testing.T) {
 		}
 	}
 	for _, c := range table() {
+		if len(c.Scenarios) > 1 && slices.ContainsFunc(c.Scenarios, unnamed) {
+			t.Errorf("%s has several scenarios, and one without a name", c.Name)
+		}
 		for _, s := range c.Scenarios {
-			if s.Does == "" || s.Takes == 0 || s.Name == "" && len(c.Scenarios) > 1 {
+			if s.Does == "" || s.Takes == 0 {
 				t.Errorf("%s: %+v is not complete", c.Name, s)
 			}
 		}
