@@ -20,10 +20,11 @@ func TestActivity(t *testing.T) {
 	f := newFake(t)
 	for i, name := range []string{"late", "early"} {
 		f.events = append(f.events, &corev1.Event{
-			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{activity.AnnotationActor: "oidc:ann", activity.AnnotationActorName: "Ann"}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Annotations: map[string]string{activity.AnnotationActor: "oidc:ann", activity.AnnotationActorName: "Ann"}},
 			EventTime:  metav1.NewMicroTime(time.Unix(int64(100-i), 0)), Reason: activity.Changed,
-			Message:        "Ann (oidc:ann) changed tags.",
-			InvolvedObject: corev1.ObjectReference{Kind: "S3Bucket", Namespace: "payments", Name: name}, Series: &corev1.EventSeries{Count: 3},
+			ReportingController: activity.Controller,
+			Message:             "Ann (oidc:ann) changed tags.",
+			InvolvedObject:      corev1.ObjectReference{Kind: "S3Bucket", Namespace: "payments", Name: name}, Series: &corev1.EventSeries{Count: 3},
 		})
 	}
 	const late = `{"items":[{"time":"1970-01-01T00:01:40Z","actor":"oidc:ann","actorName":"Ann","reason":"Changed",` +

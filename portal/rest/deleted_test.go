@@ -13,8 +13,8 @@ import (
 
 // Deleted returns what the test prepared, to callers who can list buckets.
 func (f *fakeCluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
-	k, _ := f.kinds.ByName("S3Bucket")
-	return f.left, f.Require(ctx, id, "list", ref(k, namespace, ""))
+	k, _ := f.Kinds.ByName("S3Bucket")
+	return f.left, f.Rights.Require(ctx, id, "list", ref(k, namespace, ""))
 }
 
 func TestWhatIsLeftOfDeletedObjects(t *testing.T) {

@@ -54,7 +54,7 @@ func TestTheDocumentTellsOfEveryStatus(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range f.kinds {
+	for _, k := range f.Kinds {
 		if examples := doc.Components.Schemas[k.Name].Examples; len(examples) != 1 || examples[0]["kind"] != k.Name {
 			t.Errorf("%s has no example", k.Name)
 		}
@@ -138,7 +138,7 @@ func TestSchemasOfKindsSayWhatEveryServerKnows(t *testing.T) {
 	if err := json.Unmarshal(f.call("GET", "/openapi.json", "").Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range f.kinds {
+	for _, k := range f.Kinds {
 		s := doc.Components.Schemas[k.Name]
 		kind, _ := json.Marshal(s.Properties["kind"]["enum"])
 		version, _ := json.Marshal(s.Properties["apiVersion"]["enum"])

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/operatorapi"
@@ -23,31 +23,28 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/feed"
-	"github.com/portico-platform/portico/portal/cluster/objects"
-	"github.com/portico-platform/portico/portal/cluster/rights"
+	"github.com/portico-platform/portico/portal/cluster/kubetest"
+	"github.com/portico-platform/portico/portal/cluster/readingtest"
 	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/cluster/write"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/operator"
-	"github.com/portico-platform/portico/portal/overview"
 )
 
 // fakeCluster is an in-memory cluster for one caller, who can do everything except what denied lists, as "verb
-// namespace" or "verb namespace kind".
+// namespace" or "verb namespace kind". It decides and reads as a real one.
 type fakeCluster struct {
+	*readingtest.Reading
 	t        *testing.T
-	kinds    catalog.Catalog
 	objects  []*unstructured.Unstructured
 	events   []*corev1.Event
 	denied   []string
 	writes   []string // verbs, and whether they are dry runs
 	sent     map[string]any
 	refusal  error // of every write
-	behind   int64 // number of generations by which the cache lags
 	checks   operator.Checks
 	versions []cluster.Version
 	answer   availability.Answer
@@ -59,8 +56,7 @@ type fakeCluster struct {
 	running
 	ender
 	agent
-	mu      sync.Mutex // of objects
-	changes *feed.Changes
+	mu sync.Mutex // of objects
 	unused
 	limiter *limit.Limiter
 	handler http.Handler // created by the first call
@@ -68,14 +64,32 @@ type fakeCluster struct {
 
 func newFake(t *testing.T) *fakeCluster {
 	t.Helper()
-	kinds := catalogtest.Kinds(t)
-	return &fakeCluster{t: t, kinds: kinds, changes: feed.NewChanges()}
+	f := &fakeCluster{t: t, Reading: readingtest.New(t, &kubetest.Spaces{
+		Names:  []string{"default", "payments", "portico-gateways", "search", "theirs"},
+		Labels: map[string]map[string]string{"payments": {v1alpha1.LabelTeam: "payments"}},
+	})}
+	f.Judge.AuditID, f.Judge.Allow = "review-1", f.allows
+	return f
+}
+
+// allows is the decision about a right.
+func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool {
+	at := asked.ResourceAttributes
+	denied := at.Verb + " " + at.Namespace
+	return f.own != "" && at.Name == f.own ||
+		!slices.Contains(f.denied, denied) && !slices.Contains(f.denied, denied+" "+at.Resource)
+}
+
+// show lets callers see the fake's objects and events, and what is denied.
+func (f *fakeCluster) show() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Spaces.Change(func() { f.Spaces.Events = f.events })
+	f.Show(f.objects)
 }
 
 // unused are the methods that the API does not call.
 type unused struct {
-	unusedRights
-	unusedObjects
 	unusedTeams
 	unusedHostnames
 	unusedWriter
@@ -85,8 +99,6 @@ type unused struct {
 }
 
 type (
-	unusedRights    struct{ cluster.Rights }
-	unusedObjects   struct{ cluster.Objects }
 	unusedTeams     struct{ cluster.Teams }
 	unusedHostnames struct{ cluster.Hostnames }
 	unusedWriter    struct{ cluster.Writer }
@@ -98,88 +110,22 @@ type (
 // parts returns the fake as the parts of a Cluster.
 func (f *fakeCluster) parts() *cluster.Cluster {
 	return &cluster.Cluster{
-		Kinds: f.kinds, Rights: f, Objects: f, Teams: f, Hostnames: f, Write: f, Pods: fakePods{running: &f.running},
-		People: f, Operator: f, Sessions: f, Changes: f.changes,
+		Kinds: f.Kinds, Rights: f.Rights, Objects: f.Objects, Teams: f, Hostnames: f, Write: f,
+		Pods: fakePods{running: &f.running}, People: f, Operator: f, Sessions: f, Changes: f.Feed.Changes,
 	}
 }
 
 // tell publishes changes; with lost, more than a subscriber keeps.
 func (f *fakeCluster) tell(lost bool, changes ...feed.Change) {
+	f.show()
 	for _, c := range changes {
-		f.changes.Publish(c)
+		f.Feed.Changes.Publish(c)
 	}
 	for n := range 1001 {
 		if lost {
-			f.changes.Publish(feed.Change{Name: strconv.Itoa(n)})
+			f.Feed.Changes.Publish(feed.Change{Name: strconv.Itoa(n)})
 		}
 	}
-}
-
-// Ahead does nothing: it changes no result.
-func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...rights.Right) {}
-
-func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, error) {
-	return []string{"payments"}, nil
-}
-
-func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, k catalog.Kind, ns string) (bool, error) {
-	return !f.refuses(verb, k, ns), nil
-}
-
-func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, ref catalog.Ref) error {
-	if f.refuses(verb, ref.Kind, ref.Namespace) {
-		return &failure.ForbiddenError{
-			Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name,
-			AuditID: "review-1",
-		}
-	}
-	return nil
-}
-
-// RequireOne allows everything with the caller's own object.
-func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) error {
-	if f.own != "" && ref.Name == f.own {
-		return nil
-	}
-	return f.Require(ctx, id, verb, ref)
-}
-
-// Activity returns all events.
-func (f *fakeCluster) Activity(_ context.Context, _ auth.Identity, ns string) (objects.Activity, error) {
-	if f.refuses("list", catalog.Kind{Plural: "events"}, ns) {
-		return objects.Activity{}, &failure.ForbiddenError{Verb: "list", Resource: "events", Namespace: ns}
-	}
-	return objects.Activity{Events: f.events}, nil
-}
-
-func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
-	f.possible(k, ns, "x")
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.refuses("list", k, ns) {
-		return nil, &failure.ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: ns}
-	}
-	var out []*overview.Row
-	for _, o := range f.objects {
-		if o.GetKind() != k.Name || f.refuses("list", k, o.GetNamespace()) {
-			continue
-		}
-		if ns == "" || o.GetNamespace() == ns {
-			out = append(out, overview.NewRow(k, o))
-		}
-	}
-	return out, nil
-}
-
-func (f *fakeCluster) In(_ context.Context, _ auth.Identity, kinds catalog.Catalog, ns string) (
-	map[string][]string, error,
-) {
-	may := map[string][]string{}
-	for _, k := range kinds {
-		may[k.Plural] = slices.DeleteFunc([]string{"get", "list", "create", "update", "patch", "delete"},
-			func(verb string) bool { return f.refuses(verb, k, ns) })
-	}
-	return may, nil
 }
 
 func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, string) (v1alpha1.TeamDefaults, error) {
@@ -200,42 +146,11 @@ func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, st
 	return f.open, nil
 }
 
-// refuses reports whether the verb is denied, for all kinds or for this one.
-func (f *fakeCluster) refuses(verb string, k catalog.Kind, ns string) bool {
-	return slices.Contains(f.denied, verb+" "+ns) || slices.Contains(f.denied, verb+" "+ns+" "+k.Plural)
-}
-
 // possible fails the test for names that would result in another path at the API server.
 func (f *fakeCluster) possible(k catalog.Kind, ns, name string) {
 	if k.Namespaced && strings.ContainsAny(ns+name, "./%\x00 ") || name == "" {
 		f.t.Errorf("Kubernetes is asked for %s %q in %q", k.Plural, name, ns)
 	}
-}
-
-func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref catalog.Ref) (*unstructured.Unstructured, error) {
-	f.possible(ref.Kind, ref.Namespace, ref.Name)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, o := range f.objects {
-		if o.GetKind() == ref.Kind.Name && o.GetNamespace() == ref.Namespace && o.GetName() == ref.Name {
-			return o.DeepCopy(), nil
-		}
-	}
-	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
-}
-
-func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref catalog.Ref) (
-	*unstructured.Unstructured, error,
-) {
-	obj, err := f.Get(ctx, id, ref)
-	if err == nil {
-		obj.SetGeneration(obj.GetGeneration() + f.behind)
-	}
-	return obj, err
-}
-
-func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Event, error) {
-	return f.events, nil
 }
 
 func (f *fakeCluster) History(context.Context, auth.Identity, catalog.Ref, *unstructured.Unstructured) (
@@ -282,7 +197,7 @@ func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref catalog.R
 func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref catalog.Ref, etag, verb string,
 	sent map[string]any, dry bool,
 ) (write.Result, error) {
-	live, err := f.Get(ctx, id, ref)
+	live, err := f.Objects.Current(ctx, id, ref)
 	if err == nil && etag != "" && write.ETag(live) != etag {
 		err = &failure.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
 	}
@@ -357,8 +272,11 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.handler = h
-	return h
+	f.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.show()
+		h.ServeHTTP(w, r)
+	})
+	return f.handler
 }
 
 // location returns the location of the first error in a problem document.

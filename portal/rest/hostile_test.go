@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestAnswersAreNoPages: whatever objects contain, a browser must not render a response as a page.
@@ -13,7 +14,10 @@ func TestAnswersAreNoPages(t *testing.T) {
 	const script = `<script>steal()</script>`
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "logs", `,"annotations":{"note":"`+script+`"}`))
-	f.events = append(f.events, &corev1.Event{Reason: script, Message: script})
+	f.events = append(f.events, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments"}, InvolvedObject: corev1.ObjectReference{UID: "u"},
+		Reason: script, Message: script,
+	})
 	for _, path := range []string{
 		buckets, buckets + "/logs", buckets + "/logs/events", "/resources", "/resources?kind=%3Cscript%3E", "/catalog",
 		"/me", buckets + "/%3Cscript%3E",

@@ -17,7 +17,7 @@ import (
 func (f *fakeCluster) Check(_ context.Context, _ auth.Identity, namespace string, q availability.Query) (
 	availability.Answer, error,
 ) {
-	f.possible(f.kinds[0], namespace, "x")
+	f.possible(f.Kinds[0], namespace, "x")
 	f.checked = append(f.checked, q)
 	if slices.Contains(f.denied, "check "+namespace) {
 		return availability.Answer{}, &failure.ForbiddenError{

@@ -11,21 +11,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/kubetest"
 	"github.com/portico-platform/portico/portal/sse"
 )
+
+// calling returns the context of a request.
+func calling(t *testing.T) context.Context {
+	t.Helper()
+	return auth.WithIdentity(t.Context(), kubetest.Dev)
+}
 
 // startWatching returns a stream over the matching buckets of payments, after its snapshot.
 func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watching {
 	t.Helper()
+	f.show()
 	var err error
 	if v.filter, err = filter.read(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
 	_, v.order = BatchQuery{}.order()
-	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.changes.Subscribe(t.Context()))
-	if _, err := w.render(t.Context()); err != nil {
+	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.Feed.Changes.Subscribe(t.Context()))
+	if _, err := w.render(calling(t)); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -82,7 +91,7 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []feed.Change{there}, false, "changed logs"},
 		{"it never matches", Filter{Search: "x"}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []feed.Change{there}, false, ""},
 		{"changes are lost, and with them the right in one namespace", Filter{}, true, func(f *fakeCluster) {
-			f.denied = []string{"list payments"}
+			f.denied = []string{"list ", "list payments"}
 		}, nil, true, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
 		{"changes are lost, and one is no more", Filter{}, true, func(f *fakeCluster) { f.objects = f.objects[1:] }, nil, true, "deleted logs gone"},
 		{"one namespace among others can be seen no more", Filter{}, true, func(f *fakeCluster) {
@@ -94,7 +103,7 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 			f := several(t)
 			v := view{kinds: catalog.Catalog{kind(t, f, "s3buckets")}, namespace: "payments"}
 			if c.every {
-				v = view{kinds: f.kinds.Requestable()}
+				v = view{kinds: f.Kinds.Requestable()}
 			}
 			w := startWatching(t, f, c.filter, v)
 			for i := range f.objects { // the cache returns a new object each time
@@ -102,12 +111,12 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 			}
 			c.change(f)
 			f.tell(c.lost, c.told...)
-			parts, err := w.render(t.Context())
+			parts, err := w.render(calling(t))
 			if got := tellings(t, parts); err != nil || got != c.want {
 				t.Errorf("tells %q, %v, want %q", got, err, c.want)
 			}
 			f.tell(c.lost, c.told...)
-			if again, err := w.render(t.Context()); err != nil || len(again) > 0 {
+			if again, err := w.render(calling(t)); err != nil || len(again) > 0 {
 				t.Errorf("tells %q again, %v", tellings(t, again), err)
 			}
 		})
@@ -116,7 +125,7 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 
 func kind(t *testing.T, f *fakeCluster, plural string) catalog.Kind {
 	t.Helper()
-	k, ok := f.kinds.ByPlural(plural)
+	k, ok := f.Kinds.ByPlural(plural)
 	if !ok {
 		t.Fatalf("no kind %s", plural)
 	}
@@ -132,11 +141,12 @@ func TestStreamsEndWithTheRight(t *testing.T) {
 	} {
 		f.denied = nil
 		w := startWatching(t, f, Filter{}, v)
-		if err := w.allowed(t.Context()); err != nil {
+		if err := w.allowed(calling(t)); err != nil {
 			t.Error(err)
 		}
 		f.denied = []string{"list payments", "get payments", "list "}
-		if w.allowed(t.Context()) == nil {
+		f.show()
+		if w.allowed(calling(t)) == nil {
 			t.Errorf("%s goes on", v)
 		}
 	}

@@ -25,10 +25,11 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	k := kind(t, f, "s3buckets")
 	v := view{kinds: catalog.Catalog{k}, namespace: "payments"}
 	_, v.order = BatchQuery{}.order()
-	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.changes.Subscribe(t.Context()))
+	f.show()
+	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.Feed.Changes.Subscribe(t.Context()))
 	var names []string
 	for i := range 3 {
-		parts, err := w.render(t.Context())
+		parts, err := w.render(calling(t))
 		more := errors.Is(err, sse.ErrMore)
 		if err != nil && !more || more != (i < 2) {
 			t.Fatalf("message %d: error = %v, want more: %v", i, err, i < 2)
@@ -57,11 +58,11 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	if len(names) != 2*perMessage+1 || !slices.IsSorted(names) {
 		t.Errorf("%d objects: %v", len(names), names)
 	}
-	parts, err := w.render(t.Context())
+	parts, err := w.render(calling(t))
 	if got, want := tellings(t, parts), "changed b000, changed new, deleted b400 gone"; err != nil || got != want {
 		t.Errorf("then tells %q, %v, want %q", got, err, want)
 	}
-	if parts, err = w.render(t.Context()); err != nil || len(parts) > 0 {
+	if parts, err = w.render(calling(t)); err != nil || len(parts) > 0 {
 		t.Errorf("tells %q again, %v", tellings(t, parts), err)
 	}
 }
@@ -74,8 +75,8 @@ func TestManyChangesComeInMessagesOfTheirOwn(t *testing.T) {
 		f.objects = append(f.objects, bucket(t, "payments", fmt.Sprintf("b%03d", i), ""))
 	}
 	f.tell(true)
-	first, err := w.render(t.Context())
-	second, last := w.render(t.Context())
+	first, err := w.render(calling(t))
+	second, last := w.render(calling(t))
 	if len(first) != perMessage || !errors.Is(err, sse.ErrMore) {
 		t.Errorf("first message: %d parts, %v, want %d and more", len(first), err, perMessage)
 	}
@@ -99,17 +100,18 @@ func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
 		!strings.HasSuffix(got, `"complete":true,"forbidden":["sqsqueues"]}`) {
 		t.Errorf("the stream begins with %s", got)
 	}
-	s := startWatching(t, f, Filter{}, view{kinds: f.kinds.Requestable(), namespace: "payments"})
-	if err := s.allowed(t.Context()); err != nil {
+	s := startWatching(t, f, Filter{}, view{kinds: f.Kinds.Requestable(), namespace: "payments"})
+	if err := s.allowed(calling(t)); err != nil {
 		t.Errorf("the stream ends: %v", err)
 	}
 	for _, now := range [][]string{nil, {"list payments sqsqueues", "list payments s3buckets"}} { // more, and fewer
-		if f.denied = now; s.allowed(t.Context()) == nil {
+		f.denied = now
+		if f.show(); s.allowed(calling(t)) == nil {
 			t.Errorf("goes on when %v is denied", now)
 		}
 	}
 	f.tell(false, feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
-	parts, err := s.render(t.Context())
+	parts, err := s.render(calling(t))
 	if got, want := tellings(t, parts), "deleted archive forbidden, deleted logs forbidden, deleted media "+
 		"forbidden"; err != nil || got != want {
 		t.Errorf("tells %q, %v, want %q", got, err, want)
@@ -117,7 +119,7 @@ func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
 	f.denied = []string{"list payments"}
 	wantProblem(t, f.call("GET", "/resources?namespace=payments", ""), 403)
 	wantProblem(t, f.call("GET", "/resources?namespace=payments&watch=true", ""), 403)
-	if s.allowed(t.Context()) == nil {
+	if s.allowed(calling(t)) == nil {
 		t.Error("goes on without any right")
 	}
 }

@@ -3,16 +3,16 @@
 package kubetest
 
 import (
+	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -27,9 +27,10 @@ var Dev = auth.Identity{Username: "oidc:dev", Groups: []string{"oidc:b", "oidc:a
 type Judge struct {
 	Clock *clocktesting.FakePassiveClock // of the caller
 	// Allow decides; by default everything is allowed.
-	Allow  func(authorizationv1.SubjectAccessReviewSpec) bool
-	Denied bool  // explicitly, which overrides Allow
-	Err    error // instead of an answer
+	Allow   func(authorizationv1.SubjectAccessReviewSpec) bool
+	Denied  bool   // explicitly, which overrides Allow
+	Err     error  // instead of an answer
+	AuditID string // of every review, in the audit log of the API server
 
 	mu    sync.Mutex
 	asked []authorizationv1.SubjectAccessReviewSpec
@@ -44,20 +45,34 @@ func NewJudge() *Judge {
 }
 
 // Reviews returns the client of the Judge.
-func (j *Judge) Reviews() authorizationclient.SubjectAccessReviewInterface {
-	client := fake.NewClientset()
-	client.PrependReactor("create", "subjectaccessreviews", j.review)
-	return client.AuthorizationV1().SubjectAccessReviews()
-}
+func (j *Judge) Reviews() authorizationclient.SubjectAccessReviewInterface { return j }
 
-func (j *Judge) review(a clienttesting.Action) (bool, runtime.Object, error) {
+// Create implements the client.
+func (j *Judge) Create(ctx context.Context, asked *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (
+	*authorizationv1.SubjectAccessReview, error,
+) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+	r := asked.DeepCopy()
 	j.asked = append(j.asked, r.Spec)
+	if j.AuditID != "" {
+		j.leaveTrail(ctx)
+	}
 	r.Status.Allowed, r.Status.Denied = j.Allow(r.Spec), j.Denied
-	return true, r, j.Err
+	return r, j.Err
 }
+
+// leaveTrail records the audit ID of a review as its response would.
+func (j *Judge) leaveTrail(ctx context.Context) {
+	answer := roundTripper(func(*http.Request) *http.Response {
+		return &http.Response{Header: http.Header{"Audit-Id": {j.AuditID}}, Body: http.NoBody}
+	})
+	_, _ = failure.LeavingTrail(failure.AsPortal)(answer).RoundTrip((&http.Request{}).WithContext(ctx))
+}
+
+type roundTripper func(*http.Request) *http.Response
+
+func (r roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return r(req), nil }
 
 // Refuse makes the Judge refuse everything from now on.
 func (j *Judge) Refuse() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,28 +21,50 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Spaces is a cache with namespaces, bindings and events.
+// Spaces is a cache with namespaces, bindings, events and objects of the platform's kinds.
 type Spaces struct {
-	Names  []string
-	Labels map[string]map[string]string // of namespaces
-	Roles  map[string]string            // of the RoleBindings, by namespace
-	Bound  map[string]rbacv1.Subject    // by namespace, in a RoleBinding
-	Wide   []rbacv1.ClusterRoleBinding
-	Failed error // of reading bindings and events
-	Teams  []*unstructured.Unstructured
-	Events []*corev1.Event
+	Names   []string
+	Labels  map[string]map[string]string // of namespaces
+	Roles   map[string]string            // of the RoleBindings, by namespace
+	Bound   map[string]rbacv1.Subject    // by namespace, in a RoleBinding
+	Wide    []rbacv1.ClusterRoleBinding
+	Failed  error // of reading bindings and events
+	Objects []*unstructured.Unstructured
+	Events  []*corev1.Event
+
+	mu sync.Mutex // of what Change changes
 }
 
-// Get finds namespaces.
-func (s *Spaces) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
-	if slices.Contains(s.Names, key.Name) {
+// Change calls change while nothing is read.
+func (s *Spaces) Change(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// Get finds namespaces and objects.
+func (s *Spaces) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	obj, ok := into.(*unstructured.Unstructured)
+	if !ok && slices.Contains(s.Names, key.Name) {
 		return nil
 	}
-	return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, key.Name)
+	if ok {
+		for _, o := range s.Objects {
+			if o.GetKind() == obj.GetKind() && o.GetNamespace() == key.Namespace && o.GetName() == key.Name {
+				obj.Object = o.Object
+				return nil
+			}
+		}
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: into.GetObjectKind().GroupVersionKind().Kind}, key.Name)
 }
 
-// List finds bindings and events by the indexes of the feed.
+// List finds bindings and events by the indexes of the feed, and objects by their kind and namespace.
 func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var o client.ListOptions
 	o.ApplyOptions(opts)
 	switch list := into.(type) {
@@ -62,8 +85,10 @@ func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.
 		}
 		list.Items = only(list.Items, o)
 	case *unstructured.UnstructuredList:
-		for _, team := range s.Teams {
-			list.Items = append(list.Items, *team)
+		for _, obj := range s.Objects {
+			if obj.GetKind()+"List" == list.GetKind() && (o.Namespace == "" || o.Namespace == obj.GetNamespace()) {
+				list.Items = append(list.Items, *obj)
+			}
 		}
 		return nil
 	}

@@ -38,8 +38,8 @@ func teamBinding(team, suffix string) rbacv1.ClusterRoleBinding {
 func teamed(t *testing.T, allow []string, bindings ...rbacv1.ClusterRoleBinding) (*Teams, *kubetest.Judge) {
 	t.Helper()
 	from := kubetest.NewFeed(t, &kubetest.Spaces{
-		Teams: []*unstructured.Unstructured{teamNamed("search"), teamNamed("growth"), teamNamed("payments")},
-		Wide:  bindings,
+		Objects: []*unstructured.Unstructured{teamNamed("search"), teamNamed("growth"), teamNamed("payments")},
+		Wide:    bindings,
 	})
 	for _, name := range []string{"growth", "payments", "search"} {
 		k, _ := from.Kinds.ByName(v1alpha1.KindTeam)

@@ -1,0 +1,63 @@
+// Package readingtest has the parts of a Cluster that decide and read, for tests of the pages and the REST API.
+package readingtest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+	"github.com/portico-platform/portico/portal/cluster/feed"
+	"github.com/portico-platform/portico/portal/cluster/kubetest"
+	"github.com/portico-platform/portico/portal/cluster/objects"
+	"github.com/portico-platform/portico/portal/cluster/rights"
+	"github.com/portico-platform/portico/portal/overview"
+)
+
+// Reading are the parts of a Cluster that decide what callers can do and read objects, over Kubernetes in memory. The
+// Judge decides about every right, whatever bindings there are.
+type Reading struct {
+	Kinds   catalog.Catalog
+	Judge   *kubetest.Judge
+	Spaces  *kubetest.Spaces
+	Live    *kubetest.Live
+	Feed    *feed.Feed
+	Rights  *rights.Rights
+	Objects *objects.Objects
+}
+
+// New returns the parts over s.
+func New(tb testing.TB, s *kubetest.Spaces) *Reading {
+	tb.Helper()
+	kinds := catalogtest.Kinds(tb)
+	r := &Reading{
+		Kinds: kinds, Spaces: s, Judge: kubetest.NewJudge(), Live: &kubetest.Live{Kinds: kinds, Cache: s},
+		Feed: &feed.Feed{Kinds: kinds, Cache: s, Overview: overview.NewStore(), Changes: feed.NewChanges()},
+	}
+	r.Rights = rights.New(rights.Options{
+		Reviews: r.Judge.Reviews(), Feed: r.Feed, AskEverywhere: true, Clock: r.Judge.Clock,
+	})
+	r.Objects = objects.New(r.Rights, r.Feed, r.Live)
+	return r
+}
+
+// Show replaces the objects, and lets the decisions about rights expire.
+func (r *Reading) Show(all []*unstructured.Unstructured) {
+	r.Judge.Clock.SetTime(r.Judge.Clock.Now().Add(time.Hour))
+	r.Spaces.Change(func() {
+		for _, was := range r.Spaces.Objects {
+			if k, ok := r.Kinds.ByName(was.GetKind()); ok {
+				r.Feed.Overview.Remove(k.Plural, was.GetNamespace(), was.GetName())
+			}
+		}
+		for _, is := range all {
+			if k, ok := r.Kinds.ByName(is.GetKind()); ok {
+				r.Feed.Overview.Put(k, is)
+			}
+		}
+		r.Spaces.Objects = slices.Clone(all)
+	})
+}
