@@ -160,7 +160,7 @@ func TestAllCopiesAreFollowed(t *testing.T) {
 		fresh.Name = "shop-5d9-c"
 		f.pods = append([]*corev1.Pod{fresh}, f.pods...)
 		f.mu.Unlock()
-		f.changes.Publish(feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
+		f.publish(feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
 		l.next()
 		write("shop-5d9-c", "2026-11-21T12:00:06Z new")
 		if got := l.next(); !strings.Contains(got, "event: log\ndata: [c] new\n\n") {

@@ -10,14 +10,15 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/web/views"
 )
 
 // Deleted returns what the test prepared, to callers who can list buckets.
 func (f *fakeCluster) Deleted(ctx context.Context, id auth.Identity, namespace string) (operator.Deleted, error) {
-	k, _ := f.kinds.ByName("S3Bucket")
-	return f.left, f.require(ctx, id, "list", k, namespace)
+	k, _ := f.Kinds.ByName("S3Bucket")
+	return f.left, f.Rights.Require(ctx, id, "list", catalog.Ref{Kind: k, Namespace: namespace})
 }
 
 const (

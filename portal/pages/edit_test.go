@@ -129,7 +129,7 @@ func TestWhatIsWrongWithAnEditStandsWhereItWasEntered(t *testing.T) {
 func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 	f := hostnameSite(t)
 	f.objects = append(f.objects, busySite(t).objects...)
-	f.spaces = append(f.spaces, "portico-gateways")
+	f.Spaces.Names = append(f.Spaces.Names, "portico-gateways")
 	for path, words := range map[string]string{
 		editing1:                  "Edit invoices",
 		atHostnames + "shop/edit": "A hostname cannot be changed",

@@ -46,9 +46,9 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 		"no team":                 {none, "/", 403, []string{"You are not in a team yet", "Ask a platform admin"}, "data-retry"},
 		"no such page":            {denied, "/nowhere", 404, []string{"Page not found", `href="/"`}, "data-retry"},
 		"no such resource":        {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
-		"something unforeseen":    {broken, "/teams/payments", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
+		"something unforeseen":    {broken, "/teams/payments/new/s3buckets", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
 		"too many logs": {
-			reading, "/teams/payments", 429,
+			reading, "/teams/payments/new/s3buckets", 429,
 			[]string{"Too many logs are being read", "4 logs are being read for you already, and there can be no " +
 				"more at a time.", "Wait until one of them is done"},
 			"data-retry",

@@ -1,78 +1,67 @@
 package pages
 
 import (
-	"context"
 	"errors"
 	"slices"
 
-	"github.com/portico-platform/portico/portal/activity"
-	"github.com/portico-platform/portico/portal/auth"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster/objects"
-	"github.com/portico-platform/portico/portal/cluster/rights"
-	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 )
 
-// Can depends on denied: "list payments" is for every kind, "list s3buckets payments" for one, "* payments" for every
-// verb.
-func (f *fakeCluster) Can(_ context.Context, id auth.Identity, verb string, k catalog.Kind, ns string) (bool, error) {
-	if ns == "" && !slices.Contains(id.Groups, "admins") {
-		return false, f.away()
+// allows is the decision about a right: "list payments" in denied is for every kind, "list s3buckets payments" for one,
+// "* payments" for every verb. Only admins have rights in all namespaces, and to our kinds in the default one.
+func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool {
+	at := asked.ResourceAttributes
+	if slices.Contains(f.verbs[at.Name], at.Verb) {
+		return true
+	}
+	noTeams := at.Namespace == "" || at.Namespace == metav1.NamespaceDefault && at.Group != ""
+	if noTeams && !slices.Contains(asked.Groups, "admins") {
+		return false
+	}
+	resource := at.Resource
+	if at.Subresource != "" {
+		resource += "/" + at.Subresource
 	}
 	return !slices.ContainsFunc(f.denied, func(d string) bool {
-		return d == verb+" "+ns || d == "* "+ns || d == verb+" "+k.Plural+" "+ns
-	}), f.away()
+		return d == at.Verb+" "+at.Namespace || d == "* "+at.Namespace || d == at.Verb+" "+resource+" "+at.Namespace
+	})
 }
 
-func (f *fakeCluster) Require(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) error {
-	return f.require(ctx, id, verb, ref.Kind, ref.Namespace)
-}
-
-// Activity needs the right to list events: "list events payments" denies it.
-func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string) (objects.Activity, error) {
-	events := catalog.Kind{Plural: "events"}
-	if err := f.require(ctx, id, "list", events, ns); err != nil && (ns != "" || !page.Unseen(err)) {
-		return objects.Activity{}, err
+// show lets callers see the fake's objects and events, and what is denied.
+func (f *fakeCluster) show() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Judge.Err = nil
+	if f.down {
+		f.Judge.Err = errAway
 	}
-	all, err := f.Can(ctx, id, "list", events, "")
-	out := objects.Activity{Narrow: !all && ns == ""}
-	for _, e := range f.events {
-		may, _ := f.Can(ctx, id, "list", events, e.Namespace)
-		if !all && !may || e.ReportingController != activity.Controller {
-			continue
-		}
-		if ns == "" || e.Namespace == ns {
-			out.Events = append(out.Events, e)
-		}
-	}
-	return out, err
-}
-
-func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (
-	map[string]catalog.Catalog, error,
-) {
-	out := map[string]catalog.Catalog{}
-	for _, k := range f.kinds.Requestable() {
-		if all, _ := f.Can(ctx, id, "list", k, ""); all {
-			continue
-		}
-		for _, ns := range namespaces {
-			if ok, _ := f.Can(ctx, id, "list", k, ns); !ok {
-				out[ns] = append(out[ns], k)
+	f.Spaces.Change(func() {
+		f.Spaces.Events, f.Spaces.Labels = f.events, map[string]map[string]string{}
+		for _, name := range f.Spaces.Names {
+			if name != "default" {
+				f.Spaces.Labels[name] = map[string]string{v1alpha1.LabelTeam: ""}
 			}
 		}
-	}
-	return out, f.away()
+	})
+	f.Show(f.objects)
 }
 
-// Ahead does nothing: it changes no result.
-func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...rights.Right) {}
-
-func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) error {
-	return f.require(ctx, id, verb, ref.Kind, ref.Namespace)
+// publish shows the fake's objects to subscribers.
+func (f *fakeCluster) publish(c feed.Change) {
+	f.show()
+	f.Feed.Changes.Publish(c)
 }
 
-// In fails: pages do not call it.
-func (f *fakeCluster) In(context.Context, auth.Identity, catalog.Catalog, string) (map[string][]string, error) {
-	return nil, errors.ErrUnsupported
+var errAway = errors.New("dial tcp 192.0.2.1:6443: refused")
+
+// refOf returns the reference to an object.
+func refOf(kinds catalog.Catalog, obj *unstructured.Unstructured) catalog.Ref {
+	k, _ := kinds.ByName(obj.GetKind())
+	return catalog.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/pods"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
@@ -49,21 +50,13 @@ func (f *fakeCluster) pod(text string) *corev1.Pod {
 	return p
 }
 
-func (f *fakeCluster) requirePods(ctx context.Context, id auth.Identity, verb, resource, ns string) error {
-	ok, err := f.Can(ctx, id, verb+" "+resource, catalog.Kind{}, ns)
-	if err == nil && !ok {
-		return &failure.ForbiddenError{Verb: verb, Resource: resource, Namespace: ns}
-	}
-	return err
-}
-
 // fakePods is the part about Pods.
 type fakePods struct{ *fakeCluster }
 
 func (f fakePods) List(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) (
 	[]*corev1.Pod, error,
 ) {
-	if err := f.requirePods(ctx, id, "list", "pods", app.GetNamespace()); err != nil {
+	if err := f.Rights.RequireRight(ctx, id, rights.ListPods.In(app.GetNamespace())); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
@@ -81,7 +74,7 @@ func (f fakePods) List(ctx context.Context, id auth.Identity, app *unstructured.
 func (f fakePods) Events(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.podEvents, f.requirePods(ctx, id, "list", "events", pod.Namespace)
+	return f.podEvents, f.Rights.RequireRight(ctx, id, rights.ListEvents.In(pod.Namespace))
 }
 
 func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q pods.LogQuery) (*podlogs.Lines, error) {
@@ -105,7 +98,7 @@ func (f *fakeCluster) MayReadLogs(ctx context.Context, id auth.Identity, ns stri
 	if f.noLogs.Load() {
 		return &failure.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: ns}
 	}
-	return f.requirePods(ctx, id, "get", "pods/log", ns)
+	return f.Rights.RequireRight(ctx, id, rights.GetLogs.In(ns))
 }
 
 // Scale refuses more than 10 Pods with the CRD's message.
@@ -121,7 +114,7 @@ func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref catalog.R
 				"equal to 10"),
 		})
 	}
-	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
+	if err := f.Rights.Require(ctx, id, "patch", ref); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()

@@ -20,11 +20,11 @@ import (
 func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began write.Began,
 	obj *unstructured.Unstructured, dryRun bool,
 ) (write.Result, error) {
-	if err := f.require(ctx, id, "update", k, obj.GetNamespace()); err != nil {
+	if err := f.Rights.Require(ctx, id, "update", refOf(f.Kinds, obj)); err != nil {
 		return write.Result{}, err
 	}
 	ref := catalog.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	was, err := f.Get(ctx, id, ref)
+	was, err := f.Objects.Get(ctx, id, ref)
 	if err != nil {
 		return write.Result{}, err
 	}
@@ -68,7 +68,7 @@ func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref catalo
 	if f.policy != nil {
 		return nil, f.policy
 	}
-	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
+	if err := f.Rights.Require(ctx, id, "patch", ref); err != nil {
 		return nil, err
 	}
 	f.mu.Lock()

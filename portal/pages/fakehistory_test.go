@@ -19,7 +19,7 @@ type remembering struct {
 func (f *fakeCluster) History(ctx context.Context, id auth.Identity, ref catalog.Ref, _ *unstructured.Unstructured) (
 	[]cluster.Version, error,
 ) {
-	if _, err := f.Get(ctx, id, ref); err != nil {
+	if _, err := f.Objects.Get(ctx, id, ref); err != nil {
 		return nil, err
 	}
 	return f.versions[ref.Name], f.forgetful

@@ -5,13 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
@@ -25,15 +22,21 @@ type hosting struct {
 	offered []operatorapi.OfferQuery
 }
 
+// interest needs a right to request hostnames: "list gatewayhostnamerequests payments" and the same with create deny it.
+func (f *fakeCluster) interest(ctx context.Context, id auth.Identity, namespace string) error {
+	k, _ := f.Kinds.ByPlural("gatewayhostnamerequests")
+	return f.Rights.RequireInterest(ctx, id, k, namespace)
+}
+
 func (f *fakeCluster) Grant(ctx context.Context, id auth.Identity, namespace string) (
 	*v1alpha1.HostnameGrantSpec, error,
 ) {
-	return f.grant, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
+	return f.grant, f.interest(ctx, id, namespace)
 }
 
 // Zones returns those of hostnameSite.
 func (f *fakeCluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
-	return f.zones, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
+	return f.zones, f.interest(ctx, id, namespace)
 }
 
 func (f *fakeCluster) Check(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (
@@ -150,7 +153,7 @@ func hostnameSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := newFake(tb, hostnameReady, hostnameWaiting, hostnameLost, exposedApp, grantObject, poolObjects, poolOverridden,
 		heldClaim, orphanClaim, provider)
-	f.spaces = append(f.spaces, "portico-gateways")
+	f.Spaces.Names = append(f.Spaces.Names, "portico-gateways")
 	f.grant = &v1alpha1.HostnameGrantSpec{
 		Suffixes:     []string{"payments.example.com", "pay.example.org"},
 		Zones:        []v1alpha1.HostedZoneID{"Z0123456789ABCDEFGHIJ", "Z9876543210"},
@@ -165,9 +168,4 @@ func hostnameSite(tb testing.TB) *fakeCluster {
 	f.zones = map[string]string{"Z0123456789ABCDEFGHIJ": "payments.example.com"}
 	f.features = operator.Features{Known: true}
 	return f
-}
-
-// everywhere lists objects of every namespace, as List does with "".
-func everywhere(o *unstructured.Unstructured, namespace string) bool {
-	return namespace == "" || o.GetNamespace() == namespace
 }

@@ -6,14 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/failure"
-	"github.com/portico-platform/portico/portal/cluster/people"
 )
 
 // keeping is the fake operator's state of Secrets: refusal is its response to everything, answered its responses by
@@ -25,47 +21,6 @@ type keeping struct {
 	answered map[string]*failure.PersonError
 	acts     []string          // executed requests, without values
 	sent     map[string]string // values that were set, by Secret and key
-}
-
-// MayValues returns false for what denied lists, such as "update secretvalues payments".
-func (f *fakeCluster) MayValues(ctx context.Context, id auth.Identity, verb, namespace, _ string) (bool, error) {
-	return f.Can(ctx, id, verb, catalog.Kind{Plural: operatorapi.ValuesResource}, namespace)
-}
-
-func (f *fakeCluster) RequireValues(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
-	may, err := f.MayValues(ctx, id, verb, namespace, name)
-	if err == nil && !may {
-		return &failure.ForbiddenError{
-			Verb: verb, Resource: operatorapi.ValuesResource, Namespace: namespace,
-			Name: name,
-		}
-	}
-	return err
-}
-
-// Passwords leaves out what denied lists: "get secrets payments", and for databases read, write and master of
-// databaseaccess.
-func (f *fakeCluster) Passwords(ctx context.Context, id auth.Identity, of catalog.Ref, _ *unstructured.Unstructured,
-	_ string,
-) (may people.Passwords, err error) {
-	has := func(verb, resource string) bool {
-		ok, failed := f.Can(ctx, id, verb, catalog.Kind{Plural: resource}, of.Namespace)
-		if failed != nil {
-			err = failed
-		}
-		return ok
-	}
-	may.Object = has("get", "secrets")
-	if of.Kind.Name == v1alpha1.KindRDSInstance {
-		may.Object = may.Object || has(operatorapi.MasterVerb, operatorapi.DatabaseResource)
-		switch {
-		case has(operatorapi.WriteVerb, operatorapi.DatabaseResource):
-			may.Own = v1alpha1.AccessReadWrite
-		case has(operatorapi.ReadVerb, operatorapi.DatabaseResource):
-			may.Own = v1alpha1.AccessRead
-		}
-	}
-	return may, err
 }
 
 func (f *fakeCluster) ServesPeople(context.Context) error {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -13,7 +12,6 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/write"
-	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // owning is the fake's state of Teams.
@@ -26,55 +24,6 @@ type owning struct {
 
 func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, string) (v1alpha1.TeamDefaults, error) {
 	return f.defaults, f.away()
-}
-
-func (f *fakeCluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref) (bool, error) {
-	if ok, err := f.Can(ctx, id, verb, ref.Kind, ref.Namespace); ok || err != nil {
-		return ok, err
-	}
-	return slices.Contains(f.verbs[ref.Name], verb), nil
-}
-
-func (f *fakeCluster) Visible(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
-	k, _ := f.kinds.ByName(page.TeamKind)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var out []*unstructured.Unstructured
-	for _, o := range f.objects {
-		if may, _ := f.CanOne(ctx, id, "get", catalog.Ref{Kind: k, Name: o.GetName()}); may && o.GetKind() == k.Name {
-			out = append(out, o)
-		}
-	}
-	return out, f.away()
-}
-
-func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref catalog.Ref) (
-	*unstructured.Unstructured, error,
-) {
-	if may, err := f.CanOne(ctx, id, "get", ref); err != nil || !may {
-		return nil, orForbidden(err, "get", ref)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, o := range f.objects {
-		if o.GetKind() == ref.Kind.Name && o.GetName() == ref.Name {
-			return o.DeepCopy(), nil
-		}
-	}
-	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
-}
-
-func orForbidden(err error, verb string, ref catalog.Ref) error {
-	if err != nil {
-		return err
-	}
-	return &failure.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
-}
-
-func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref catalog.Ref) (
-	*unstructured.Unstructured, error,
-) {
-	return f.Get(ctx, id, ref)
 }
 
 func (f *fakeCluster) OwnUsers(_ context.Context, database *unstructured.Unstructured) (
@@ -94,10 +43,10 @@ func (f *fakeCluster) FreeNamespace(_ context.Context, _ auth.Identity, _, names
 func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref catalog.Ref, with map[string]any, etag string,
 	_ bool,
 ) (write.Result, error) {
-	if may, err := f.CanOne(ctx, id, "patch", ref); err != nil || !may {
-		return write.Result{}, orForbidden(err, "patch", ref)
+	if err := f.Rights.RequireOne(ctx, id, "patch", ref); err != nil {
+		return write.Result{}, err
 	}
-	was, err := f.Get(ctx, id, ref)
+	was, err := f.Objects.Get(ctx, id, ref)
 	if err != nil {
 		return write.Result{}, err
 	}

@@ -126,7 +126,7 @@ func TestALogIsFollowedOnceItIsThere(t *testing.T) {
 		mu.Lock()
 		started = true
 		mu.Unlock()
-		f.changes.Publish(feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
+		f.publish(feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
 		l.next()
 		_, _ = io.WriteString(w, "hello\n")
 		if got := l.next(); !strings.HasPrefix(got, "event: log-start\ndata: hello\n") {

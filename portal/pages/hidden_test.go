@@ -16,7 +16,7 @@ func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
 	}
 	noQueues := without("list sqsqueues payments")
 	nothingElse := func(f *fakeCluster) {
-		for _, k := range f.kinds.Requestable() {
+		for _, k := range f.Kinds.Requestable() {
 			if k.Plural != "webapps" {
 				f.denied = append(f.denied, "list "+k.Plural+" search")
 			}
@@ -52,7 +52,7 @@ func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
 			f.objects = append(f.objects, object(t, provider))
 		}, platformAdmin, "/admin", "not used by anything that you have access to", "nobody uses it"},
 		"the way to a controller's resources": {narrow, platformAdmin, "/admin", "", `kind=sqsqueues&amp;status=needs-you"`},
-		"quotas":                              {without("quota "), platformAdmin, "/admin/quotas", "lacks the right to list resourcequotas", "No team has"},
+		"quotas":                              {without("list resourcequotas "), platformAdmin, "/admin/quotas", "lacks the right to list resourcequotas", "No team has"},
 		"grants": {
 			func(f *fakeCluster) { f.denied = []string{"list hostnamegrants ", "list hostnamegrants payments"} },
 			platformAdmin, "/admin/grants", "You are not allowed to see all of these",

@@ -77,7 +77,7 @@ func crowded(tb testing.TB) *fakeCluster {
 			quota("payments", fmt.Sprintf("count/things%d", i), "", "2"))
 	}
 	for i := range 7 {
-		f.spaces = append(f.spaces, fmt.Sprintf("team-%d", i))
+		f.Spaces.Names = append(f.Spaces.Names, fmt.Sprintf("team-%d", i))
 	}
 	paused := object(tb, strings.Replace(readyBucket, "name: invoices", "name: kept", 1))
 	paused.SetAnnotations(map[string]string{"portico.dev/paused": "true"})

@@ -20,7 +20,7 @@ func (f *fakeCluster) Offers(ctx context.Context, id auth.Identity, k catalog.Ki
 	operator.Offers, error,
 ) {
 	f.offered = append(f.offered, q)
-	return f.offers, f.require(ctx, id, "create", k, q.Namespace)
+	return f.offers, f.Rights.Require(ctx, id, "create", catalog.Ref{Kind: k, Namespace: q.Namespace})
 }
 
 func offering(items ...operatorapi.Offer) operator.Offers {

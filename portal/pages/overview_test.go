@@ -90,7 +90,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 	fresh := platformWith(func(f *fakeCluster) { f.work, f.spans = operator.Work{Known: true}, nil })
 	early := platformWith(func(f *fakeCluster) { f.spans = nil })
 	calm := platformWith(func(f *fakeCluster) { f.objects, f.quotas = nil, nil })
-	hidden := platformWith(func(f *fakeCluster) { f.denied = []string{"quota "} })
+	hidden := platformWith(func(f *fakeCluster) { f.denied = []string{"list resourcequotas "} })
 	crowd := platformWith(func(f *fakeCluster) {
 		for i := range 20 {
 			f.objects = append(f.objects,

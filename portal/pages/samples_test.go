@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/operator"
@@ -83,7 +84,8 @@ var platformAdmin = auth.Identity{Username: "oidc:platform-admin", Groups: []str
 
 func event(name, reason, kind, message string, ago time.Duration) *corev1.Event {
 	return &corev1.Event{
-		InvolvedObject: corev1.ObjectReference{Name: name}, Reason: reason, Type: kind, Message: message,
+		ObjectMeta:     metav1.ObjectMeta{Namespace: "payments"},
+		InvolvedObject: corev1.ObjectReference{Name: name, UID: types.UID("uid-" + name)}, Reason: reason, Type: kind, Message: message,
 		LastTimestamp: metav1.Time{Time: noon.Add(-ago)}, Count: 1,
 	}
 }

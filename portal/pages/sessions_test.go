@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/rights"
 	"github.com/portico-platform/portico/portal/cluster/sessions"
 )
 
@@ -20,9 +20,9 @@ type ender struct {
 	ended []string // and dry runs
 }
 
-// MayEndSessions returns true for admins, unless "end " is denied.
+// MayEndSessions returns true for admins, unless "delete sessions " is denied.
 func (f *fakeCluster) MayEnd(ctx context.Context, id auth.Identity) (bool, error) {
-	return f.Can(ctx, id, "end", catalog.Kind{}, "")
+	return f.Rights.Allowed(ctx, id, rights.Right{Verb: "delete", Resource: sessions.Resource})
 }
 
 func (f *fakeCluster) End(ctx context.Context, id auth.Identity, user string, dryRun bool) (
@@ -123,7 +123,7 @@ func TestSessionsAreEndedOnceThatIsMeant(t *testing.T) {
 // TestSessionsAreEndedByThoseWhoMay: others get an error, and no link to the page.
 func TestSessionsAreEndedByThoseWhoMay(t *testing.T) {
 	narrow := ownedSite(t)
-	narrow.denied = []string{"end "}
+	narrow.denied = []string{"delete sessions "}
 	for reason, c := range map[string]struct {
 		f  *fakeCluster
 		id auth.Identity

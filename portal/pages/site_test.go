@@ -88,7 +88,7 @@ func TestGolden(t *testing.T) {
 		"edit":     editing1, "delete": "/teams/payments/s3buckets/invoices/delete",
 		"not-found": "/teams/payments/s3buckets/none",
 	}
-	for _, k := range busySite(t).kinds.Offered() {
+	for _, k := range busySite(t).Kinds.Offered() {
 		team := "payments"
 		if !k.Namespaced {
 			team = page.PlatformTeam

@@ -87,17 +87,17 @@ func TestAPageNeverTurnsIntoThatOfANamesake(t *testing.T) {
 		"replaced before the stream begins": {"/live?uid=uid-invoices", "another", func(*fakeCluster) {}, replaced, `id="body"`},
 		"replaced while it is looked at": {"/live?uid=uid-invoices", "uid-invoices", func(f *fakeCluster) {
 			f.objects[0].SetUID("another")
-			f.changes.Publish(feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "invoices"})
+			f.publish(feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "invoices"})
 		}, replaced, ""},
 		"replaced under a page of an older portal": {"/live", "uid-invoices", func(f *fakeCluster) {
 			f.objects[0].SetUID("another")
-			f.changes.Publish(feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "invoices"})
+			f.publish(feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "invoices"})
 		}, replaced, ""},
 		"deleted": {"/live?uid=uid-invoices", "uid-invoices", func(f *fakeCluster) {
 			f.mu.Lock()
 			f.objects = f.objects[1:]
 			f.mu.Unlock()
-			f.changes.Publish(feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "invoices"})
+			f.publish(feed.Change{Kind: "s3buckets", Namespace: "payments", Name: "invoices"})
 		}, "invoices is gone.", replaced},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTeamsAreLive(t *testing.T) {
 			f.objects = append(f.objects,
 				object(t, strings.Replace(stalledBucket, "namespace: payments", "namespace: search", 1)))
 			f.mu.Unlock()
-			f.changes.Publish(feed.Change{Kind: "s3buckets", Namespace: "search", Name: "ledger-archive"})
+			f.publish(feed.Change{Kind: "s3buckets", Namespace: "search", Name: "ledger-archive"})
 		})
 		if !strings.Contains(got, `id="team-search"`) || strings.Contains(got, `id="team-payments"`) ||
 			!strings.Contains(got, `href="/teams/search?status=needs-you"`) {

@@ -11,7 +11,10 @@ import (
 
 func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 	unseen := platformWith(func(f *fakeCluster) {
-		f.denied = []string{"quota payments", "members payments", "check payments"}
+		f.denied = []string{
+			"list resourcequotas payments", "list rolebindings payments", "list gatewayhostnamerequests payments",
+			"create gatewayhostnamerequests payments",
+		}
 	})
 	bare := platformWith(func(f *fakeCluster) { f.quotas, f.members, f.grant, f.open = nil, nil, nil, nil })
 	broken := platformWith(func(f *fakeCluster) {
@@ -87,7 +90,7 @@ func TestTeamPageIsForThoseWhoMayLookIntoTheTeam(t *testing.T) {
 func TestTeamsAreFoundAmongHundreds(t *testing.T) {
 	hundreds := platformWith(func(f *fakeCluster) {
 		for i := range 200 {
-			f.spaces = append(f.spaces, fmt.Sprintf("team-%03d", i))
+			f.Spaces.Names = append(f.Spaces.Names, fmt.Sprintf("team-%03d", i))
 		}
 	})
 	none := platformWith(func(f *fakeCluster) { f.denied = []string{"* payments", "* search", "* portico-gateways"} })

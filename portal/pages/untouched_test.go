@@ -98,7 +98,7 @@ func sent(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.
 // same; for every kind and any object, in forms for new objects and for edits.
 func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 	f := hostnameSite(t)
-	for _, k := range f.kinds.Offered() {
+	for _, k := range f.Kinds.Offered() {
 		t.Run(k.Name, func(t *testing.T) {
 			id, team := developer, "payments"
 			if !k.Namespaced {

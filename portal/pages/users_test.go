@@ -93,7 +93,7 @@ func TestTheCatalogIsForWhoeverMayRequest(t *testing.T) {
 		t.Errorf("who may create has no catalog: %d", w.Code)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		changed := func() { f.changes.Publish(feed.Change{Kind: feed.Quotas, Namespace: "payments"}) }
+		changed := func() { f.publish(feed.Change{Kind: feed.Quotas, Namespace: "payments"}) }
 		if got := streaming(t, f, developer, "/teams/payments/catalog/live", changed); !strings.Contains(
 			got, `id="tile-s3buckets"`) {
 			t.Errorf("its stream sends %q", got)
