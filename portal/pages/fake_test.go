@@ -25,6 +25,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/cluster/kubetest"
 	"github.com/portico-platform/portico/portal/cluster/people"
+	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/cluster/readingtest"
 	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/cluster/write"
@@ -174,7 +175,7 @@ func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref catalog.
 // parts returns the fake as the parts of a Cluster.
 func (f *fakeCluster) parts() *cluster.Cluster {
 	return &cluster.Cluster{
-		Kinds: f.Kinds, Rights: givenRights{f.Rights, f}, Objects: givenObjects{f.Objects, f}, Teams: f, Hostnames: f, Write: f, Pods: fakePods{f}, People: f, Operator: f,
+		Kinds: f.Kinds, Rights: givenRights{f.Rights, f}, Objects: givenObjects{f.Objects, f}, Teams: f, Hostnames: f, Write: f, Pods: fakePods{f, pods.New(f.Rights, f.Feed, nil, nil, nil, f.Judge.Clock)}, People: f, Operator: f,
 		Sessions: f, Changes: f.Feed.Changes,
 	}
 }

@@ -42,7 +42,7 @@ func (f *fakeCluster) show() {
 		f.Judge.Err = errAway
 	}
 	f.Spaces.Change(func() {
-		f.Spaces.Events, f.Spaces.Labels = f.events, map[string]map[string]string{}
+		f.Spaces.Events, f.Spaces.Pods, f.Spaces.Labels = f.events, f.pods, map[string]map[string]string{}
 		for _, name := range f.Spaces.Names {
 			if name != "default" {
 				f.Spaces.Labels[name] = map[string]string{v1alpha1.LabelTeam: ""}

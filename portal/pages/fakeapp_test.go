@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster/failure"
@@ -50,24 +49,14 @@ func (f *fakeCluster) pod(text string) *corev1.Pod {
 	return p
 }
 
-// fakePods is the part about Pods.
-type fakePods struct{ *fakeCluster }
+// fakePods is the part about Pods, which lists them as the real one.
+type fakePods struct {
+	*fakeCluster
+	real *pods.Pods
+}
 
-func (f fakePods) List(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) (
-	[]*corev1.Pod, error,
-) {
-	if err := f.Rights.RequireRight(ctx, id, rights.ListPods.In(app.GetNamespace())); err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var out []*corev1.Pod
-	for _, p := range f.pods {
-		if p.Namespace == app.GetNamespace() && p.Labels[v1alpha1.LabelWebApp] == app.GetName() {
-			out = append(out, p)
-		}
-	}
-	return out, nil
+func (f fakePods) List(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	return f.real.List(ctx, id, app)
 }
 
 // Events returns the same events for every Pod.

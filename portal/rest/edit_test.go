@@ -124,7 +124,7 @@ func TestWhatWasReadCanBeSentBack(t *testing.T) {
 
 func TestWhoWantsNoCacheReadsWhatKubernetesHas(t *testing.T) {
 	f := newFake(t)
-	f.objects, f.Live.Behind = append(f.objects, bucket(t, "payments", "logs", "")), 4
+	f.objects, f.Behind = append(f.objects, bucket(t, "payments", "logs", "")), 4
 	for header, want := range map[string]string{
 		"": `"u-3-`, "max-age=60": `"u-3-`, "no-cache": `"u-7-`,
 		"no-store, No-Cache": `"u-7-`,

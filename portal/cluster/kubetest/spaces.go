@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +32,7 @@ type Spaces struct {
 	Failed  error // of reading bindings and events
 	Objects []*unstructured.Unstructured
 	Events  []*corev1.Event
+	Pods    []*corev1.Pod
 
 	mu sync.Mutex // of what Change changes
 }
@@ -84,6 +86,13 @@ func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.
 			list.Items = append(list.Items, *e)
 		}
 		list.Items = only(list.Items, o)
+	case *corev1.PodList:
+		for _, p := range s.Pods {
+			if p.Namespace == o.Namespace && o.LabelSelector.Matches(labels.Set(p.Labels)) {
+				list.Items = append(list.Items, *p)
+			}
+		}
+		return nil
 	case *unstructured.UnstructuredList:
 		for _, obj := range s.Objects {
 			if obj.GetKind()+"List" == list.GetKind() && (o.Namespace == "" || o.Namespace == obj.GetNamespace()) {

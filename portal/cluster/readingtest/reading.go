@@ -2,11 +2,16 @@
 package readingtest
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
@@ -23,7 +28,7 @@ type Reading struct {
 	Kinds   catalog.Catalog
 	Judge   *kubetest.Judge
 	Spaces  *kubetest.Spaces
-	Live    *kubetest.Live
+	Behind  int64 // number of generations by which the cache lags behind the API server
 	Feed    *feed.Feed
 	Rights  *rights.Rights
 	Objects *objects.Objects
@@ -34,14 +39,30 @@ func New(tb testing.TB, s *kubetest.Spaces) *Reading {
 	tb.Helper()
 	kinds := catalogtest.Kinds(tb)
 	r := &Reading{
-		Kinds: kinds, Spaces: s, Judge: kubetest.NewJudge(), Live: &kubetest.Live{Kinds: kinds, Cache: s},
+		Kinds: kinds, Spaces: s, Judge: kubetest.NewJudge(),
 		Feed: &feed.Feed{Kinds: kinds, Cache: s, Overview: overview.NewStore(), Changes: feed.NewChanges()},
 	}
 	r.Rights = rights.New(rights.Options{
 		Reviews: r.Judge.Reviews(), Feed: r.Feed, AskEverywhere: true, Clock: r.Judge.Clock,
 	})
-	r.Objects = objects.New(r.Rights, r.Feed, r.Live)
+	live := fake.NewSimpleDynamicClient(runtime.NewScheme())
+	live.PrependReactor("get", "*", r.get)
+	r.Objects = objects.New(r.Rights, r.Feed, live)
 	return r
+}
+
+// get reacts as an API server that has the objects of the cache.
+func (r *Reading) get(a clienttesting.Action) (bool, runtime.Object, error) {
+	k, _ := r.Kinds.ByPlural(a.GetResource().Resource)
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(k.GVK())
+	key := client.ObjectKey{Namespace: a.GetNamespace(), Name: a.(clienttesting.GetAction).GetName()}
+	if err := r.Spaces.Get(context.Background(), key, obj); err != nil {
+		return true, nil, err
+	}
+	obj = obj.DeepCopy()
+	obj.SetGeneration(obj.GetGeneration() + r.Behind)
+	return true, obj, nil
 }
 
 // Show replaces the objects, and lets the decisions about rights expire.
