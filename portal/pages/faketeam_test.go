@@ -104,7 +104,7 @@ func ownedSite(tb testing.TB) *fakeCluster {
 	f := hostnameSite(tb)
 	f.objects = append(f.objects, busySite(tb).objects...)
 	f.objects = append(f.objects, object(tb, growth))
-	f.quotas = platformSite(tb).quotas
+	f.Spaces.Quotas = platformSite(tb).Spaces.Quotas
 	f.verbs = map[string][]string{"growth": {"get", "update", "patch"}}
 	return f
 }

@@ -73,7 +73,7 @@ func crowded(tb testing.TB) *fakeCluster {
 		add(stalledBucket, "ledger-archive", "ledger"+n)
 		add(readyBucket, "name: invoices", "name: team"+n, "namespace: payments",
 			fmt.Sprintf("namespace: team-%d", i%7), "aws-prod", "aws-prod-2")
-		f.quotas = append(f.quotas, quota("search", fmt.Sprintf("count/things%d", i), "1", "2"),
+		f.Spaces.Quotas = append(f.Spaces.Quotas, quota("search", fmt.Sprintf("count/things%d", i), "1", "2"),
 			quota("payments", fmt.Sprintf("count/things%d", i), "", "2"))
 	}
 	for i := range 7 {

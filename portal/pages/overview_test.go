@@ -8,22 +8,37 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/portal/cluster/teams"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// quota returns a quota of the fake; with used "" it has not been counted yet.
-func quota(namespace, of, used, hard string) teams.Quota {
-	q := teams.Quota{Namespace: namespace, Name: "team", Of: of, Hard: apiresource.MustParse(hard)}
+// quota returns a quota; with used "" it has not been counted yet.
+func quota(namespace, of, used, hard string) corev1.ResourceQuota {
+	is := func(text string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceName(of): apiresource.MustParse(text)}
+	}
+	q := corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "team"}, Spec: corev1.ResourceQuotaSpec{Hard: is(hard)},
+	}
 	if used != "" {
-		q.Used, q.Known = apiresource.MustParse(used), true
+		q.Status.Used = is(used)
 	}
 	return q
+}
+
+// binding returns a RoleBinding in payments.
+func binding(name, role string, subject rbacv1.Subject) rbacv1.RoleBinding {
+	return rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}, Subjects: []rbacv1.Subject{subject},
+		RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: role},
+	}
 }
 
 // platformSite returns a platform with two teams, one of them with problems, and an operator that answers.
@@ -64,15 +79,15 @@ func platformSite(tb testing.TB) *fakeCluster {
 		}
 		f.spans = append(f.spans, span)
 	}
-	f.quotas = []teams.Quota{
+	f.Spaces.Quotas = []corev1.ResourceQuota{
 		quota("payments", "count/s3buckets.portico.dev", "5", "5"), quota("payments", "requests.cpu", "1500m", "4"),
 		quota("search", "count/rdsinstances.portico.dev", "3", "10"), quota("search", "pods", "", "20"),
 	}
-	f.members = map[string][]teams.Member{"payments": {
-		{Kind: "Group", Name: "oidc:team-payments", Role: "portico-developer", Binding: "developers"},
-		{Kind: "ServiceAccount", Name: "ci", Namespace: "payments", Role: "portico-developer", Binding: "ci"},
-		{Kind: "User", Name: "oidc:auditor", Role: "portico-viewer", Binding: "audit"},
-	}}
+	f.Spaces.Bindings = []rbacv1.RoleBinding{
+		binding("developers", "portico-developer", rbacv1.Subject{Kind: "Group", Name: "oidc:team-payments"}),
+		binding("ci", "portico-developer", rbacv1.Subject{Kind: "ServiceAccount", Name: "ci", Namespace: "payments"}),
+		binding("audit", "portico-viewer", rbacv1.Subject{Kind: "User", Name: "oidc:auditor"}),
+	}
 	return f
 }
 
@@ -89,7 +104,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 	away := platformWith(func(f *fakeCluster) { f.work = operator.Work{} })
 	fresh := platformWith(func(f *fakeCluster) { f.work, f.spans = operator.Work{Known: true}, nil })
 	early := platformWith(func(f *fakeCluster) { f.spans = nil })
-	calm := platformWith(func(f *fakeCluster) { f.objects, f.quotas = nil, nil })
+	calm := platformWith(func(f *fakeCluster) { f.objects, f.Spaces.Quotas = nil, nil })
 	hidden := platformWith(func(f *fakeCluster) { f.denied = []string{"list resourcequotas "} })
 	crowd := platformWith(func(f *fakeCluster) {
 		for i := range 20 {

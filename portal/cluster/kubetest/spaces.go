@@ -29,10 +29,13 @@ type Spaces struct {
 	Roles   map[string]string            // of the RoleBindings, by namespace
 	Bound   map[string]rbacv1.Subject    // by namespace, in a RoleBinding
 	Wide    []rbacv1.ClusterRoleBinding
-	Failed  error // of reading bindings and events
+	Failed  error // of reading bindings, quotas and events
 	Objects []*unstructured.Unstructured
 	Events  []*corev1.Event
 	Pods    []*corev1.Pod
+	Quotas  []corev1.ResourceQuota
+	// Bindings are further RoleBindings.
+	Bindings []rbacv1.RoleBinding
 
 	mu sync.Mutex // of what Change changes
 }
@@ -79,6 +82,8 @@ func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.
 		return nil
 	case *rbacv1.RoleBindingList:
 		list.Items = only(s.roleBindings(), o)
+	case *corev1.ResourceQuotaList:
+		list.Items = only(s.Quotas, o)
 	case *rbacv1.ClusterRoleBindingList:
 		list.Items = only(s.Wide, o)
 	case *corev1.EventList:
@@ -111,10 +116,10 @@ func (s *Spaces) roleBindings() (all []rbacv1.RoleBinding) {
 			RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: s.Roles[n]},
 		})
 	}
-	return all
+	return append(all, s.Bindings...)
 }
 
-// only returns the objects in the namespace that the cache has under the field that is wanted.
+// only returns the objects in the namespace that the cache has under the field that is wanted, if any.
 func only[T any, P interface {
 	*T
 	client.Object
@@ -130,6 +135,9 @@ func only[T any, P interface {
 
 // indexed reports whether the cache has the object under the field that is wanted.
 func indexed(obj client.Object, o client.ListOptions) bool {
+	if o.FieldSelector == nil {
+		return true
+	}
 	wanted := o.FieldSelector.Requirements()[0]
 	return slices.ContainsFunc(feed.Indexes(), func(i feed.Index) bool {
 		return i.Name == wanted.Field && reflect.TypeOf(i.Of) == reflect.TypeOf(obj) &&

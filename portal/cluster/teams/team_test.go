@@ -1,16 +1,12 @@
 package teams
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -20,34 +16,6 @@ import (
 	"github.com/portico-platform/portico/portal/cluster/kubetest"
 )
 
-// cupboard is a cache with fixed quotas and role bindings; err makes it fail.
-type cupboard struct {
-	client.Reader
-	quotas   []corev1.ResourceQuota
-	bindings []rbacv1.RoleBinding
-	err      error
-}
-
-func (c cupboard) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	var o client.ListOptions
-	o.ApplyOptions(opts)
-	switch list := into.(type) {
-	case *corev1.ResourceQuotaList:
-		for _, q := range c.quotas {
-			if o.Namespace == "" || o.Namespace == q.Namespace {
-				list.Items = append(list.Items, q)
-			}
-		}
-	case *rbacv1.RoleBindingList:
-		for _, b := range c.bindings {
-			if o.Namespace == "" || o.Namespace == b.Namespace {
-				list.Items = append(list.Items, b)
-			}
-		}
-	}
-	return c.err
-}
-
 func teamCluster(t *testing.T, err error, allow ...string) *Teams {
 	t.Helper()
 	j, a, _ := clustertest.NewRights()
@@ -56,16 +24,16 @@ func teamCluster(t *testing.T, err error, allow ...string) *Teams {
 		return strings.Contains("|"+strings.Join(allow, "|")+"|",
 			"|"+strings.TrimSpace(at.Verb+" "+at.Group+"/"+at.Resource+" "+at.Namespace)+"|")
 	}
-	c := cupboard{err: err}
+	c := &kubetest.Spaces{Failed: err}
 	for text, into := range map[string]any{`
 - {metadata: {name: team, namespace: payments}, spec: {hard: {count/s3buckets.portico.dev: 3, pods: "10"}}, status: {hard: {count/s3buckets.portico.dev: 2, pods: "10"}, used: {count/s3buckets.portico.dev: 3, pods: "4"}}}
 - {metadata: {name: new, namespace: payments}, spec: {hard: {count/s3buckets.portico.dev: 5}}}
 - {metadata: {name: team, namespace: search}, spec: {hard: {pods: "0"}}, status: {used: {pods: "0"}}}
-`: &c.quotas, `
+`: &c.Quotas, `
 - {metadata: {name: developers, namespace: payments}, roleRef: {kind: ClusterRole, name: portico-developer}, subjects: [{kind: Group, name: "oidc:team-payments"}, {kind: ServiceAccount, name: ci, namespace: payments}]}
 - {metadata: {name: nobody, namespace: payments}, roleRef: {kind: Role, name: none}}
 - {metadata: {name: lookers, namespace: search}, roleRef: {kind: ClusterRole, name: portico-viewer}, subjects: [{kind: User, name: "oidc:ann"}]}
-`: &c.bindings} {
+`: &c.Bindings} {
 		if err := yaml.Unmarshal([]byte(text), into); err != nil {
 			t.Fatal(err)
 		}
