@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// metropolis returns the pages of a platform with many teams, for an admin with all rights. Unlike site it does not show
-// the objects again before each request.
+// metropolis returns the pages of a platform with many teams, for an admin with all rights. Unlike site it does not
+// show the objects again before each request.
 func metropolis(tb testing.TB, namespaces, objects int) http.Handler {
 	tb.Helper()
 	f := newFake(tb, readyBucket)

@@ -140,7 +140,7 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 			return write.Result{}, err
 		}
 	}
-	if _, err := f.Objects.Get(ctx, id, catalog.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
+	if _, err := f.Objects.Get(ctx, id, refOf(f.Kinds, obj)); err == nil {
 		return write.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())
 	}
 	out := obj.DeepCopy()

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster/feed"
 )
 
-// allows is the decision about a right: "list payments" in denied is for every kind, "list s3buckets payments" for one,
+// allows decides about a right: "list payments" in denied is for every kind, "list s3buckets payments" for one,
 // "* payments" for every verb. Only admins have rights in all namespaces, and to our kinds in the default one.
 func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool {
 	at := asked.ResourceAttributes

@@ -22,7 +22,8 @@ type hosting struct {
 	offered []operatorapi.OfferQuery
 }
 
-// interest needs a right to request hostnames: "list gatewayhostnamerequests payments" and the same with create deny it.
+// interest needs a right to request hostnames: "list gatewayhostnamerequests payments" and the same with create deny
+// it.
 func (f *fakeCluster) interest(ctx context.Context, id auth.Identity, namespace string) error {
 	k, _ := f.Kinds.ByPlural("gatewayhostnamerequests")
 	return f.Rights.RequireInterest(ctx, id, k, namespace)

@@ -16,7 +16,9 @@ func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 			"create gatewayhostnamerequests payments",
 		}
 	})
-	bare := platformWith(func(f *fakeCluster) { f.Spaces.Quotas, f.Spaces.Bindings, f.grant, f.open = nil, nil, nil, nil })
+	bare := platformWith(func(f *fakeCluster) {
+		f.Spaces.Quotas, f.Spaces.Bindings, f.grant, f.open = nil, nil, nil, nil
+	})
 	broken := platformWith(func(f *fakeCluster) {
 		f.open = []teams.Provider{
 			{

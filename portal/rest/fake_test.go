@@ -72,7 +72,7 @@ func newFake(t *testing.T) *fakeCluster {
 	return f
 }
 
-// allows is the decision about a right.
+// allows decides about a right.
 func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool {
 	at := asked.ResourceAttributes
 	denied := at.Verb + " " + at.Namespace

@@ -33,7 +33,8 @@ func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watchin
 		t.Fatal(err)
 	}
 	_, v.order = BatchQuery{}.order()
-	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.Feed.Changes.Subscribe(t.Context()))
+	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v,
+		f.Feed.Changes.Subscribe(t.Context()))
 	if _, err := w.render(calling(t)); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	v := view{kinds: catalog.Catalog{k}, namespace: "payments"}
 	_, v.order = BatchQuery{}.order()
 	f.show()
-	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v, f.Feed.Changes.Subscribe(t.Context()))
+	w := newWatching(&API{cluster: f.parts(), log: slog.New(slog.DiscardHandler)}, v,
+		f.Feed.Changes.Subscribe(t.Context()))
 	var names []string
 	for i := range 3 {
 		parts, err := w.render(calling(t))

@@ -67,7 +67,10 @@ func (j *Judge) leaveTrail(ctx context.Context) {
 	answer := roundTripper(func(*http.Request) *http.Response {
 		return &http.Response{Header: http.Header{"Audit-Id": {j.AuditID}}, Body: http.NoBody}
 	})
-	_, _ = failure.LeavingTrail(failure.AsPortal)(answer).RoundTrip((&http.Request{}).WithContext(ctx))
+	resp, err := failure.LeavingTrail(failure.AsPortal)(answer).RoundTrip((&http.Request{}).WithContext(ctx))
+	if err == nil {
+		_ = resp.Body.Close()
+	}
 }
 
 type roundTripper func(*http.Request) *http.Response

@@ -29,7 +29,7 @@ type Spaces struct {
 	Roles   map[string]string            // of the RoleBindings, by namespace
 	Bound   map[string]rbacv1.Subject    // by namespace, in a RoleBinding
 	Wide    []rbacv1.ClusterRoleBinding
-	Failed  error // of reading bindings, quotas and events
+	Failed  error // of reading bindings, quotas, events and Pods
 	Objects []*unstructured.Unstructured
 	Events  []*corev1.Event
 	Pods    []*corev1.Pod
@@ -66,7 +66,7 @@ func (s *Spaces) Get(_ context.Context, key client.ObjectKey, into client.Object
 	return apierrors.NewNotFound(schema.GroupResource{Resource: into.GetObjectKind().GroupVersionKind().Kind}, key.Name)
 }
 
-// List finds bindings and events by the indexes of the feed, and objects by their kind and namespace.
+// List finds what opts select, bindings and events by the indexes of the feed.
 func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,33 +80,30 @@ func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.
 			})
 		}
 		return nil
+	case *unstructured.UnstructuredList:
+		list.Items = slices.DeleteFunc(only(values(s.Objects), o), func(obj unstructured.Unstructured) bool {
+			return obj.GetKind()+"List" != list.GetKind()
+		})
+		return nil
 	case *rbacv1.RoleBindingList:
 		list.Items = only(s.roleBindings(), o)
-	case *corev1.ResourceQuotaList:
-		list.Items = only(s.Quotas, o)
 	case *rbacv1.ClusterRoleBindingList:
 		list.Items = only(s.Wide, o)
+	case *corev1.ResourceQuotaList:
+		list.Items = only(s.Quotas, o)
 	case *corev1.EventList:
-		for _, e := range s.Events {
-			list.Items = append(list.Items, *e)
-		}
-		list.Items = only(list.Items, o)
+		list.Items = only(values(s.Events), o)
 	case *corev1.PodList:
-		for _, p := range s.Pods {
-			if p.Namespace == o.Namespace && o.LabelSelector.Matches(labels.Set(p.Labels)) {
-				list.Items = append(list.Items, *p)
-			}
-		}
-		return nil
-	case *unstructured.UnstructuredList:
-		for _, obj := range s.Objects {
-			if obj.GetKind()+"List" == list.GetKind() && (o.Namespace == "" || o.Namespace == obj.GetNamespace()) {
-				list.Items = append(list.Items, *obj)
-			}
-		}
-		return nil
+		list.Items = only(values(s.Pods), o)
 	}
 	return s.Failed
+}
+
+func values[T any](all []*T) (out []T) {
+	for _, one := range all {
+		out = append(out, *one)
+	}
+	return out
 }
 
 func (s *Spaces) roleBindings() (all []rbacv1.RoleBinding) {
@@ -119,21 +116,22 @@ func (s *Spaces) roleBindings() (all []rbacv1.RoleBinding) {
 	return append(all, s.Bindings...)
 }
 
-// only returns the objects in the namespace that the cache has under the field that is wanted, if any.
+// only returns the objects that o selects.
 func only[T any, P interface {
 	*T
 	client.Object
 }](all []T, o client.ListOptions) (out []T) {
 	for i := range all {
 		at := P(&all[i]).GetNamespace()
-		if (o.Namespace == "" || o.Namespace == at) && indexed(P(&all[i]), o) {
+		named := o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(P(&all[i]).GetLabels()))
+		if (o.Namespace == "" || o.Namespace == at) && named && indexed(P(&all[i]), o) {
 			out = append(out, all[i])
 		}
 	}
 	return out
 }
 
-// indexed reports whether the cache has the object under the field that is wanted.
+// indexed reports whether the cache has the object under the field that is wanted, if one is.
 func indexed(obj client.Object, o client.ListOptions) bool {
 	if o.FieldSelector == nil {
 		return true
