@@ -74,7 +74,6 @@ func newFake(tb testing.TB, objects ...string) *fakeCluster {
 	for _, o := range objects {
 		f.objects = append(f.objects, object(tb, o))
 	}
-	f.Judge.Allow = f.allows
 	return f
 }
 

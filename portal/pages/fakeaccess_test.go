@@ -2,6 +2,7 @@ package pages
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -14,10 +15,11 @@ import (
 )
 
 // allows decides about a right: "list payments" in denied is for every kind, "list s3buckets payments" for one,
-// "* payments" for every verb. Only admins have rights in all namespaces, and to our kinds in the default one.
-func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool {
+// "* payments" for every verb. verbs are rights to single Teams, by their names. Only admins have rights in all
+// namespaces, and to our kinds in the default one.
+func allows(denied []string, verbs map[string][]string, asked authorizationv1.SubjectAccessReviewSpec) bool {
 	at := asked.ResourceAttributes
-	if slices.Contains(f.verbs[at.Name], at.Verb) {
+	if slices.Contains(verbs[at.Name], at.Verb) {
 		return true
 	}
 	noTeams := at.Namespace == "" || at.Namespace == metav1.NamespaceDefault && at.Group != ""
@@ -28,7 +30,7 @@ func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool
 	if at.Subresource != "" {
 		resource += "/" + at.Subresource
 	}
-	return !slices.ContainsFunc(f.denied, func(d string) bool {
+	return !slices.ContainsFunc(denied, func(d string) bool {
 		return d == at.Verb+" "+at.Namespace || d == "* "+at.Namespace || d == at.Verb+" "+resource+" "+at.Namespace
 	})
 }
@@ -37,10 +39,13 @@ func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool
 func (f *fakeCluster) show() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.Judge.Err = nil
+	denied, verbs, down := slices.Clone(f.denied), maps.Clone(f.verbs), error(nil)
 	if f.down {
-		f.Judge.Err = errAway
+		down = errAway
 	}
+	f.Judge.Change(func(asked authorizationv1.SubjectAccessReviewSpec) bool {
+		return allows(denied, verbs, asked)
+	}, down)
 	f.Spaces.Change(func() {
 		f.Spaces.Events, f.Spaces.Pods, f.Spaces.Labels = f.events, f.pods, map[string]map[string]string{}
 		for _, name := range f.Spaces.Names {

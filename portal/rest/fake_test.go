@@ -68,22 +68,21 @@ func newFake(t *testing.T) *fakeCluster {
 		Names:  []string{"default", "payments", "portico-gateways", "search", "theirs"},
 		Labels: map[string]map[string]string{"payments": {v1alpha1.LabelTeam: "payments"}},
 	})}
-	f.Judge.AuditID, f.Judge.Allow = "review-1", f.allows
+	f.Judge.AuditID = "review-1"
 	return f
-}
-
-// allows decides about a right.
-func (f *fakeCluster) allows(asked authorizationv1.SubjectAccessReviewSpec) bool {
-	at := asked.ResourceAttributes
-	denied := at.Verb + " " + at.Namespace
-	return f.own != "" && at.Name == f.own ||
-		!slices.Contains(f.denied, denied) && !slices.Contains(f.denied, denied+" "+at.Resource)
 }
 
 // show lets callers see the fake's objects and events, and what is denied.
 func (f *fakeCluster) show() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	denied, own := slices.Clone(f.denied), f.own
+	f.Judge.Change(func(asked authorizationv1.SubjectAccessReviewSpec) bool {
+		at := asked.ResourceAttributes
+		right := at.Verb + " " + at.Namespace
+		return own != "" && at.Name == own ||
+			!slices.Contains(denied, right) && !slices.Contains(denied, right+" "+at.Resource)
+	}, nil)
 	f.Spaces.Change(func() { f.Spaces.Events = f.events })
 	f.Show(f.objects)
 }

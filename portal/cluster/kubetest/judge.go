@@ -78,10 +78,13 @@ type roundTripper func(*http.Request) *http.Response
 func (r roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return r(req), nil }
 
 // Refuse makes the Judge refuse everything from now on.
-func (j *Judge) Refuse() {
+func (j *Judge) Refuse() { j.Change(Only(), nil) }
+
+// Change makes the Judge decide by allow from now on, or fail with err if that is not nil.
+func (j *Judge) Change(allow func(authorizationv1.SubjectAccessReviewSpec) bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.Allow = Only()
+	j.Allow, j.Err = allow, err
 }
 
 // Asked returns the questions so far.
