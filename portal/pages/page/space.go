@@ -6,7 +6,9 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -80,10 +82,14 @@ func KindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
 	return k, nil
 }
 
-// RefOf returns the object in the path.
+// RefOf returns the object in the path; a name that no object can have is not found.
 func (s Space) RefOf(r *http.Request) (catalog.Ref, error) {
 	k, err := KindOf(r, s.Shown)
-	return catalog.Ref{Kind: k, Namespace: s.Namespace, Name: chi.URLParam(r, "name")}, err
+	name := chi.URLParam(r, "name")
+	if err == nil && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		err = apierrors.NewNotFound(k.Resource.GroupResource(), name)
+	}
+	return catalog.Ref{Kind: k, Namespace: s.Namespace, Name: name}, err
 }
 
 // Teams returns the spaces that the caller can see.
