@@ -61,7 +61,7 @@ go-is-there:
 
 .PHONY: test
 test: deps ## Run all tests but the longest: unit, integration, browser and monitoring; about 15 min
-	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short PROCESSES=$(or $(PROCESSES),3) test-unit test-integration test-browser test-monitoring
+	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
 .PHONY: test-unit
@@ -170,7 +170,7 @@ comma := ,
 .PHONY: bench-operator
 bench-operator: $(build) $(campaign) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 30 min
 	@$(build) run
-	@exec $(campaign) -run '^bench-operator/($(or $(subst $(comma),|,$(SCENARIOS)),.*))$$'
+	@exec $(campaign) $(foreach s,$(or $(subst $(comma), ,$(SCENARIOS)),.*),-run '^bench-operator/$(s)$$')
 
 .PHONY: failover
 failover: $(build) $(campaign) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n

@@ -42,11 +42,12 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 			},
 			"data-retry",
 		},
-		"no access to everything": {denied, "/admin", 403, []string{"list domainclaims", "kubectl auth can-i list domainclaims --all-namespaces"}, "data-retry"},
-		"no team":                 {none, "/", 403, []string{"You are not in a team yet", "Ask a platform admin"}, "data-retry"},
-		"no such page":            {denied, "/nowhere", 404, []string{"Page not found", `href="/"`}, "data-retry"},
-		"no such resource":        {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
-		"something unforeseen":    {broken, "/teams/payments/new/s3buckets", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
+		"no access to everything":       {denied, "/admin", 403, []string{"list domainclaims", "kubectl auth can-i list domainclaims --all-namespaces"}, "data-retry"},
+		"no team":                       {none, "/", 403, []string{"You are not in a team yet", "Ask a platform admin"}, "data-retry"},
+		"no such page":                  {denied, "/nowhere", 404, []string{"Page not found", `href="/"`}, "data-retry"},
+		"no such resource":              {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
+		"something unforeseen":          {broken, "/teams/payments/new/s3buckets", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
+		"an object that cannot be read": {broken, "/teams/payments/s3buckets/invoices", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
 		"too many logs": {
 			reading, "/teams/payments/new/s3buckets", 429,
 			[]string{"Too many logs are being read", "4 logs are being read for you already, and there can be no " +

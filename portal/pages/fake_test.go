@@ -36,7 +36,7 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // fakeCluster is an in-memory cluster, which decides and reads as a real one: denied lists "verb namespace" that is
-// refused, down makes everything fail.
+// refused, and while it is down every question about a right fails.
 type fakeCluster struct {
 	*readingtest.Reading
 	*teams.Teams
@@ -46,7 +46,7 @@ type fakeCluster struct {
 	events     []*corev1.Event
 	denied     []string
 	down       bool
-	broken     error // unexpected error of every call
+	broken     error // unexpected error of reading objects, accounts and defaults
 	open       []teams.Provider
 	guardrails guardrails.Limits
 	dryRuns    int

@@ -47,6 +47,7 @@ func (f *fakeCluster) show() {
 		return allows(denied, verbs, asked)
 	}, down)
 	f.Spaces.Change(func() {
+		f.Spaces.Broken = f.broken
 		f.Spaces.Events, f.Spaces.Pods, f.Spaces.Labels = f.events, f.pods, map[string]map[string]string{}
 		for _, name := range f.Spaces.Names {
 			if name != "default" {

@@ -233,6 +233,8 @@ func TestStatuses(t *testing.T) {
 		{"no team's stream", denied, "/teams//live", 403, "You have no access"},
 		{"a name that cannot be", denied, "/teams/payments/s3buckets/%2e%2e", 404, "It does not exist"},
 		{"a path for a name", denied, "/teams/payments/s3buckets/a%2Fb", 404, "It does not exist"},
+		{"editing a name that cannot be", denied, "/teams/payments/s3buckets/UPPER/edit", 404, "It does not exist"},
+		{"a Team that cannot be", denied, "/team/UPPER", 404, "It does not exist"},
 		{"an unknown kind", denied, "/teams/payments/nonsense/x", 404, "Page not found"},
 		{"an unknown name", denied, "/teams/payments/s3buckets/none", 404, "It does not exist"},
 		{"an unknown page", denied, "/nowhere", 404, "Page not found"},

@@ -63,6 +63,7 @@ func run(m *testing.M) int {
 	}
 	if code != 0 {
 		world.KeepLogs()
+		fmt.Fprint(os.Stderr, world.MotoException())
 	}
 	if err := world.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

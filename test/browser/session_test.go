@@ -104,7 +104,7 @@ func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 
 // TestBackAndForward visits pages, and goes back and forward; each page has live updates again.
 func TestBackAndForward(t *testing.T) {
-	x := open(t)
+	x := openFull(t)
 	x.signIn("payments-dev", "payments")
 	bucket := x.request("walked", "payments-walked-1", "")
 	way := []struct{ at, selector, words string }{

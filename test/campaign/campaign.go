@@ -80,32 +80,53 @@ func (t Table) Define(flags *flag.FlagSet) {
 	}
 }
 
-// Run runs the scenarios whose names match a regular expression. It stops at the first campaign that fails.
-func (t Table) Run(ctx context.Context, pattern string, r Run) error {
-	match, err := regexp.Compile(pattern)
-	if err != nil {
-		return fmt.Errorf("the pattern of scenarios: %w", err)
+// Run runs the scenarios whose names match one of the regular expressions, each of which must match one. It stops at
+// the first campaign that fails.
+func (t Table) Run(ctx context.Context, patterns []string, r Run) error {
+	chosen := map[string]bool{}
+	for _, pattern := range patterns {
+		names, err := t.matching(pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			chosen[name] = true
+		}
 	}
-	none := true
 	for _, c := range t {
 		r.chosen = map[string]bool{}
 		for i, name := range c.names() {
-			if match.MatchString(name) {
+			if chosen[name] {
 				r.chosen[c.Scenarios[i].Name] = true
 			}
 		}
 		if len(r.chosen) == 0 {
 			continue
 		}
-		none = false
 		if err := c.Run(ctx, r); err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
-	if none {
+	return nil
+}
+
+// matching returns the names of the scenarios that match; none is an error.
+func (t Table) matching(pattern string) (names []string, err error) {
+	match, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("the pattern of scenarios: %w", err)
+	}
+	for _, c := range t {
+		for _, name := range c.names() {
+			if match.MatchString(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
 		var all strings.Builder
 		t.Print(&all)
-		return fmt.Errorf("there is no scenario %q; there are:\n%s", pattern, all.String())
+		err = fmt.Errorf("there is no scenario %q; there are:\n%s", pattern, all.String())
 	}
-	return nil
+	return names, err
 }

@@ -33,15 +33,16 @@ func TestScenariosAreChosenByName(t *testing.T) {
 		"latency|chaos": {"bench/latency", "chaos/"},
 	} {
 		ran = nil
-		if err := all.Run(t.Context(), pattern, Run{}); err != nil || !slices.Equal(ran, want) {
+		if err := all.Run(t.Context(), []string{pattern}, Run{}); err != nil || !slices.Equal(ran, want) {
 			t.Errorf("%s: %v, %v, want %v", pattern, ran, err, want)
 		}
 	}
-	if err := all.Run(t.Context(), "speed", Run{}); err == nil ||
+	ran = nil
+	if err := all.Run(t.Context(), []string{"latency", "speed"}, Run{}); err == nil || len(ran) > 0 ||
 		!strings.Contains(err.Error(), "bench/latency  1m  it does") {
 		t.Errorf("got %v", err)
 	}
-	if err := all.Run(t.Context(), "(", Run{}); err == nil {
+	if err := all.Run(t.Context(), []string{"("}, Run{}); err == nil {
 		t.Error("a pattern that is none is taken")
 	}
 }
@@ -50,7 +51,7 @@ func TestACampaignThatFailsIsNamedAndTheLast(t *testing.T) {
 	fails := func(context.Context, Run) error { return errors.New("it broke") }
 	one := []Scenario{{}}
 	all := Table{{Name: "a", Scenarios: one, Run: fails}, {Name: "b", Scenarios: one, Run: fails}}
-	err := all.Run(t.Context(), "", Run{})
+	err := all.Run(t.Context(), []string{""}, Run{})
 	if err == nil || err.Error() != "a: it broke" {
 		t.Errorf("got %v", err)
 	}

@@ -51,5 +51,10 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, world.CPU())
 	}()
 	world.Proxy.SetRoute53Rate(0)
-	return searched(m)
+	code := searched(m)
+	if code != 0 {
+		world.KeepLogs()
+		fmt.Fprint(os.Stderr, world.MotoException())
+	}
+	return code
 }

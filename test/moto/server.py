@@ -70,6 +70,9 @@ def replaces(owner, name):
 
 # Topics
 
+# A copy, for other threads subscribe and unsubscribe meanwhile.
+SNSBackend._get_topic_subscriptions = lambda self, topic: [s for s in list(self.subscriptions.values()) if s.topic == topic]
+
 
 @replaces(SNSBackend, "subscribe")
 def subscribe(original, self, topic_arn, endpoint, protocol):

@@ -1,11 +1,13 @@
 package stack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -134,4 +136,19 @@ func documents(root fs.FS) (iampolicy.Policies, error) {
 		all.Identity = append(all.Identity, policy)
 	}
 	return all, nil
+}
+
+// MotoException returns the last exception in moto's log, or "" if there is none. A call that ends with one is answered
+// with status 500.
+func (s *Stack) MotoException() string {
+	log, err := os.ReadFile(filepath.Join(s.Dir, "moto.log"))
+	if err != nil {
+		return ""
+	}
+	begin := bytes.LastIndex(log, []byte("Traceback (most recent call last)"))
+	if begin < 0 {
+		return ""
+	}
+	exception, _, _ := bytes.Cut(log[begin:], []byte("\n127.0.0.1 - - ")) // the next request
+	return "moto: " + string(exception) + "\n"
 }

@@ -276,9 +276,11 @@
   addEventListener("pagehide", () => { leaving = true; });
   addEventListener("submit", (e) => { if (!e.defaultPrevented) sent = performance.now(); });
   // The answer of a form says more than the page that would be loaded again ("You are signed out"): it is waited for.
+  let later; // timer
   function reload() {
+    clearTimeout(later);
     const left = sent + 10000 - performance.now();
-    if (left > 0) setTimeout(reload, left);
+    if (left > 0) later = setTimeout(reload, left);
     else if (!leaving) location.reload();
   }
   addEventListener("pageshow", (e) => {

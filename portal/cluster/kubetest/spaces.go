@@ -30,6 +30,7 @@ type Spaces struct {
 	Bound   map[string]rbacv1.Subject    // by namespace, in a RoleBinding
 	Wide    []rbacv1.ClusterRoleBinding
 	Failed  error // of reading bindings, quotas, events and Pods
+	Broken  error // of reading objects of the platform's kinds
 	Objects []*unstructured.Unstructured
 	Events  []*corev1.Event
 	Pods    []*corev1.Pod
@@ -54,6 +55,9 @@ func (s *Spaces) Get(_ context.Context, key client.ObjectKey, into client.Object
 	obj, ok := into.(*unstructured.Unstructured)
 	if !ok && slices.Contains(s.Names, key.Name) {
 		return nil
+	}
+	if ok && s.Broken != nil {
+		return s.Broken
 	}
 	if ok {
 		for _, o := range s.Objects {
@@ -84,7 +88,7 @@ func (s *Spaces) List(_ context.Context, into client.ObjectList, opts ...client.
 		list.Items = slices.DeleteFunc(only(values(s.Objects), o), func(obj unstructured.Unstructured) bool {
 			return obj.GetKind()+"List" != list.GetKind()
 		})
-		return nil
+		return s.Broken
 	case *rbacv1.RoleBindingList:
 		list.Items = only(s.roleBindings(), o)
 	case *rbacv1.ClusterRoleBindingList:

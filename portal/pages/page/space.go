@@ -82,14 +82,23 @@ func KindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
 	return k, nil
 }
 
-// RefOf returns the object in the path; a name that no object can have is not found.
+// RefOf returns the object in the path.
 func (s Space) RefOf(r *http.Request) (catalog.Ref, error) {
 	k, err := KindOf(r, s.Shown)
-	name := chi.URLParam(r, "name")
-	if err == nil && len(validation.IsDNS1123Subdomain(name)) > 0 {
-		err = apierrors.NewNotFound(k.Resource.GroupResource(), name)
+	if err != nil {
+		return catalog.Ref{}, err
 	}
-	return catalog.Ref{Kind: k, Namespace: s.Namespace, Name: name}, err
+	return Ref(r, k, s.Namespace)
+}
+
+// Ref returns the object of the kind that the path names; without a name in the path it is one to be made. A name that
+// no object can have is not found.
+func Ref(r *http.Request, k catalog.Kind, namespace string) (catalog.Ref, error) {
+	name := chi.URLParam(r, "name")
+	if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return catalog.Ref{}, apierrors.NewNotFound(k.Resource.GroupResource(), name)
+	}
+	return catalog.Ref{Kind: k, Namespace: namespace, Name: name}, nil
 }
 
 // Teams returns the spaces that the caller can see.

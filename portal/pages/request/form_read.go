@@ -44,7 +44,11 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
 		return formRequest{}, err
 	}
-	return f, p.Cluster.Rights.Require(r.Context(), id, verb, f.ref(chi.URLParam(r, "name")))
+	ref, err := page.Ref(r, f.kind, f.space.Namespace)
+	if err != nil {
+		return formRequest{}, err
+	}
+	return f, p.Cluster.Rights.Require(r.Context(), id, verb, ref)
 }
 
 func requestable(s page.Space) catalog.Catalog { return s.Kinds }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -31,7 +30,8 @@ func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
 	if !ok {
 		return teamRequest{}, page.ErrNoPage
 	}
-	return teamRequest{id: id, ref: catalog.Ref{Kind: k, Name: chi.URLParam(r, "name")}}, nil
+	ref, err := page.Ref(r, k, "")
+	return teamRequest{id: id, ref: ref}, err
 }
 
 // decode converts obj into a Team.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy"
@@ -26,7 +27,7 @@ type world struct {
 func (w *world) startOperator(ctx context.Context, flags ...string) (err error) {
 	w.lives++
 	w.operator, err = w.StartOperator(ctx, process.Spec{
-		Name: fmt.Sprintf("operator-%d", w.lives), Args: append(flags, w.more...),
+		Name: fmt.Sprintf("operator-%d", w.lives), Args: slices.Concat(w.more, flags), // a scenario counts on its own
 	})
 	if err != nil {
 		return err

@@ -69,7 +69,12 @@ func run(ctx context.Context, all campaign.Table, args []string, out, progress i
 	flags.SetOutput(progress)
 	root := flags.String("root", ".", "the repository")
 	list := flags.Bool("list", false, "list the scenarios, with about how long each takes, and run none")
-	pattern := flags.String("run", "", "run the scenarios whose names match this `pattern`, a regular expression")
+	var patterns []string
+	flags.Func("run", "run the scenarios whose names match this `pattern`, a regular expression; can be repeated",
+		func(pattern string) error {
+			patterns = append(patterns, pattern)
+			return nil
+		})
 	all.Define(flags)
 	flags.Usage = func() {
 		_, _ = fmt.Fprintf(progress, "campaign -run pattern runs scenarios, with a stack of their own on loopback:\n\n")
@@ -86,7 +91,7 @@ func run(ctx context.Context, all campaign.Table, args []string, out, progress i
 	case *list:
 		all.Print(out)
 		return nil
-	case *pattern == "":
+	case len(patterns) == 0:
 		flags.Usage()
 		return errors.New("-run is missing")
 	}
@@ -95,5 +100,5 @@ func run(ctx context.Context, all campaign.Table, args []string, out, progress i
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "%s\n", campaign.Machine())
-	return all.Run(ctx, *pattern, campaign.Run{Root: path, Out: out, Progress: progress})
+	return all.Run(ctx, patterns, campaign.Run{Root: path, Out: out, Progress: progress})
 }
