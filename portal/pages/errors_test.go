@@ -47,7 +47,7 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 		"no such page":                  {denied, "/nowhere", 404, []string{"Page not found", `href="/"`}, "data-retry"},
 		"no such resource":              {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
 		"something unforeseen":          {broken, "/teams/payments/new/s3buckets", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
-		"an object that cannot be read": {broken, "/teams/payments/s3buckets/invoices", 500, []string{"Something went wrong on our side", "tell a platform admin"}, "the secret"},
+		"an object that cannot be read": {broken, "/teams/payments/s3buckets/invoices", 503, []string{"The cluster does not answer"}, "the secret"},
 		"too many logs": {
 			reading, "/teams/payments/new/s3buckets", 429,
 			[]string{"Too many logs are being read", "4 logs are being read for you already, and there can be no " +
