@@ -155,7 +155,7 @@ func (s *Stack) startPods(ctx context.Context) error {
 		return nil
 	}
 	if s.opts.ExternalKubeconfig != "" {
-		s.background(ctx, s.startUnknown)
+		s.background(ctx, s.runUnapplied)
 		return nil
 	}
 	if err := s.node.Register(ctx); err != nil {
@@ -165,19 +165,16 @@ func (s *Stack) startPods(ctx context.Context) error {
 	return nil
 }
 
-// startUnknown runs the Pods of Deployments that are not in the cluster, until ctx ends.
-func (s *Stack) startUnknown(ctx context.Context) error {
-	for _, o := range s.deployments {
-		var d appsv1.Deployment
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+// runUnapplied runs the Pods of the Deployments that are not in the cluster, until ctx ends.
+func (s *Stack) runUnapplied(ctx context.Context) error {
+	all := make([]*appsv1.Deployment, len(s.deployments))
+	for i, o := range s.deployments {
+		all[i] = &appsv1.Deployment{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, all[i]); err != nil {
 			return err
 		}
-		if *d.Spec.Replicas > 0 {
-			s.node.Start(ctx, pods.Of(d.Namespace, &d.Spec.Template))
-		}
 	}
-	<-ctx.Done()
-	return nil
+	return s.node.RunUnapplied(ctx, all...)
 }
 
 // binary returns the path of the program that runs instead of one of Portico's images.

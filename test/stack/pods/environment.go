@@ -113,24 +113,3 @@ func (p *pod) mapped(text string) string {
 	}
 	return text
 }
-
-// Of returns the Pod that a Deployment's controller would create, as the API server completes it: for clusters whose
-// controllers must not create it.
-func Of(namespace string, template *corev1.PodTemplateSpec) *corev1.Pod {
-	const account, life = "kube-api-access", int64(3607)
-	seconds := life
-	made := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
-	made.Namespace, made.Name = namespace, template.Spec.Containers[0].Name
-	made.Spec.Volumes = append(made.Spec.Volumes, corev1.Volume{Name: account, VolumeSource: corev1.VolumeSource{
-		Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
-			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: &seconds, Path: "token"}},
-			{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"}}},
-			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
-				{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}},
-			}}},
-		}},
-	}})
-	made.Spec.Containers[0].VolumeMounts = append(made.Spec.Containers[0].VolumeMounts,
-		corev1.VolumeMount{Name: account, MountPath: accountPath})
-	return made
-}

@@ -169,16 +169,6 @@ func (n *Node) forget(o any) {
 	}
 }
 
-// Start runs a Pod that is in no API server until ctx ends: for a cluster with Nodes of its own, none of them here.
-func (n *Node) Start(ctx context.Context, spec *corev1.Pod) {
-	p := newPod(spec, n.options, filepath.Join(n.options.Dir, spec.Name))
-	p.unknown = true
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.pods[types.UID(spec.Name)] = p
-	n.work.Go(func() { p.run(ctx) })
-}
-
 // Ready returns the addresses, with the named port, of ready Pods that have these labels.
 func (n *Node) Ready(labels map[string]string, port string) []string {
 	n.mu.Lock()

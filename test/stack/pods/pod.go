@@ -29,10 +29,10 @@ const mountsAgain = 5 * time.Second
 
 // pod is one Pod, of one container.
 type pod struct {
-	spec    *corev1.Pod
-	options Options
-	folder  string
-	unknown bool // not in the API server
+	spec      *corev1.Pod
+	options   Options
+	folder    string
+	unapplied bool // not in the API server
 
 	ending chan int64 // the grace period in seconds
 	once   sync.Once
@@ -228,7 +228,7 @@ func (p *pod) gone(ctx context.Context, seconds int64) {
 		}
 		_ = p.process.Stop()
 	}
-	if !p.unknown {
+	if !p.unapplied {
 		_ = p.options.Clients.CoreV1().Pods(p.spec.Namespace).Delete(ctx, p.spec.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: ptr.To[int64](0), Preconditions: &metav1.Preconditions{UID: &p.spec.UID},
 		})

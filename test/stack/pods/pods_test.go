@@ -12,12 +12,16 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // portal returns a Pod with the features that Portico's charts use.
@@ -56,6 +60,35 @@ func portal(t *testing.T) *pod {
 	p := newPod(spec, Options{Clients: clients, Admin: &rest.Config{Host: "https://127.0.0.1:1"}}, t.TempDir())
 	p.ip = "127.245.0.9"
 	return p
+}
+
+// TestTheAPIServerIsTrustedAsByTheAdmin: behind a proxy its CA is not the one that Pods get.
+func TestTheAPIServerIsTrustedAsByTheAdmin(t *testing.T) {
+	p := portal(t)
+	p.options.Admin = &rest.Config{
+		Host: "https://proxy.example", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("CA of the proxy"), ServerName: "kube"},
+	}
+	if err := os.MkdirAll(p.path(accountPath), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.writeKubeconfig(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := clientcmd.LoadFromFile(p.kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := clientcmdapi.NewCluster()
+	want.Server, want.TLSServerName = "https://proxy.example", "kube"
+	want.CertificateAuthorityData = []byte("CA of the proxy")
+	is := got.Clusters[Name]
+	is.LocationOfOrigin = ""
+	if diff := cmp.Diff(want, is, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the cluster differs (- want, + got):\n%s", diff)
+	}
+	if user := got.AuthInfos[Name]; user.TokenFile != filepath.Join(p.path(accountPath), "token") {
+		t.Errorf("the user is %+v", user)
+	}
 }
 
 func TestAContainerGetsWhatItAsksFor(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 // tell writes the Pod's status.
 func (p *pod) tell(ctx context.Context) {
-	if p.unknown {
+	if p.unapplied {
 		return
 	}
 	patch, err := json.Marshal(map[string]any{"status": p.status()})

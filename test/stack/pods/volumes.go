@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -163,7 +162,7 @@ func (p *pod) token(ctx context.Context, v *corev1.ServiceAccountTokenProjection
 	if v.Audience != "" {
 		request.Spec.Audiences = []string{v.Audience}
 	}
-	if !p.unknown {
+	if !p.unapplied {
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{
 			Kind: "Pod", APIVersion: "v1", Name: p.spec.Name, UID: p.spec.UID,
 		}
@@ -178,7 +177,8 @@ func (p *pod) token(ctx context.Context, v *corev1.ServiceAccountTokenProjection
 
 func (p *pod) kubeconfig() string { return filepath.Join(p.folder, "kubeconfig") }
 
-// writeKubeconfig writes a kubeconfig with the address of the API server and the mounted token.
+// writeKubeconfig writes a kubeconfig with the mounted token, and the address and CA by which the admin connects: the
+// mounted CA need not be that of an existing cluster's address.
 func (p *pod) writeKubeconfig() error {
 	if _, err := os.Stat(p.kubeconfig()); err == nil || p.options.Unpack != nil {
 		return nil // a confined process finds its token where every Pod does
@@ -189,11 +189,8 @@ func (p *pod) writeKubeconfig() error {
 	}
 	c := clientcmdapi.NewConfig()
 	c.Clusters[Name] = &clientcmdapi.Cluster{
-		Server: admin.Host, CertificateAuthority: filepath.Join(account, "ca.crt"),
+		Server: admin.Host, CertificateAuthorityData: admin.CAData, CertificateAuthority: admin.CAFile,
 		InsecureSkipTLSVerify: admin.Insecure, TLSServerName: admin.ServerName,
-	}
-	if !strings.HasPrefix(admin.Host, "https:") || admin.Insecure {
-		c.Clusters[Name].CertificateAuthority = ""
 	}
 	c.AuthInfos[Name] = &clientcmdapi.AuthInfo{TokenFile: filepath.Join(account, "token")}
 	c.Contexts[Name] = &clientcmdapi.Context{Cluster: Name, AuthInfo: Name, Namespace: p.spec.Namespace}
