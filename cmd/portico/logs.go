@@ -18,7 +18,9 @@ func (a *app) logsCommand() *cobra.Command {
 	opts, follow := client.LogsOptions{}, false
 	cmd := &cobra.Command{
 		Use: "logs NAME", Short: "Print the log of a web app", Args: words(1, 2),
-		Long:              "Logs prints the last lines of one Pod of a web app: of the newest one, if none is named.",
+		Long: "Logs prints the last lines of one Pod of a web app: of the newest one, if none is named. If it has no " +
+			"log, the command fails and says why, such as that no node has room for the Pod. With --follow it " +
+			"says so and waits for the log, unless the Pod has ended.",
 		Example:           "  portico logs shop -n payments -f\n  portico logs shop -n payments --tail 1000 --previous",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -141,6 +141,14 @@ func TestFollowingALog(t *testing.T) {
 			}
 		})
 	}
+	t.Run("that is not there", func(t *testing.T) {
+		p := newPortal(t)
+		p.on("GET "+shop+"/logs?tail=200", 400, `{"detail": "Pod shop-1 has no node yet: 0/3 nodes are available."}`)
+		out, said := newTerminal(t, p.url).run(1, "logs", "shop")
+		if out != "" || said != "portico: Pod shop-1 has no node yet: 0/3 nodes are available.\n" {
+			t.Errorf("shows %q and says %q", out, said)
+		}
+	})
 	t.Run("that may not be read", func(t *testing.T) {
 		p := newPortal(t)
 		p.on("GET "+shop+"/logs?follow=true&tail=200", 403, `{"detail": "you are not allowed to get pods/log"}`)

@@ -76,7 +76,7 @@ func TestTheLogsOfAnApplication(t *testing.T) {
 		"the run before, of those that had one": {copiesSite, atLogs + "?previous=true", 200, "b first", "a between"},
 		"no following of a run that has ended":  {copiesSite, atLogs + "?previous=true", 200, "b first", "hx-sse:connect"},
 		"no copies":                             {noPods, atLogs, 200, "No logs yet: no replica has started.", ""},
-		"copies that have not started":          {failing("", notStarted()), atLogs, 200, "No logs yet: no replica has started.", ""},
+		"copies that have not started":          {failing("", notStarted()), atLogs, 200, "No logs yet: no replica has started. Replica b: There is no log: container &#34;app&#34;", ""},
 		"one that has not started":              {failing("shop-7f8-b", notStarted()), atLogs, 200, "a between", "Without"},
 		"one that went just now":                {failing("shop-7f8-b", gone), atLogs, 200, "a between", "Without"},
 		"one on a node that is away":            {failing("shop-7f8-b", away), atLogs, 200, "Without b: Kubernetes does not give that log at the moment.", "192.0.2.7"},

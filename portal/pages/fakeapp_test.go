@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -118,8 +117,7 @@ func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref catalog.R
 
 // notStarted returns the API server's error for a log that does not exist yet.
 func notStarted() error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: 400, Reason: metav1.StatusReasonBadRequest,
-		Message: fmt.Sprintf("container %q in pod %q is waiting to start: ContainerCreating", "app", "shop-1"),
-	}}
+	return &failure.NoLogError{
+		Why: fmt.Sprintf("container %q in pod %q is waiting to start: ContainerCreating", "app", "shop-1"),
+	}
 }

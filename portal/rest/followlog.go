@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/feed"
-	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/portal/sse"
 )
 
-// followLog responds with the log as a stream.
-func (a *API) followLog(ctx context.Context, ref catalog.Ref, query pods.LogQuery) (*logsOutput, error) {
+// followLog responds with the log as a stream. While there is no log yet, the Pod is chosen again whenever a Pod
+// changes.
+func (a *API) followLog(ctx context.Context, ref catalog.Ref, in *logsInput) (*logsOutput, error) {
 	id := caller(ctx)
 	allowed := func(ctx context.Context) error { return a.cluster.Pods.MayReadLogs(ctx, id, ref.Namespace) }
 	if err := allowed(ctx); err != nil {
@@ -30,6 +30,10 @@ func (a *API) followLog(ctx context.Context, ref catalog.Ref, query pods.LogQuer
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
 		tail := podlogs.NewTail(changed, func(ctx context.Context) (*podlogs.Lines, error) {
+			query, err := a.logQuery(ctx, id, ref, in)
+			if err != nil {
+				return nil, err
+			}
 			return a.cluster.Pods.Logs(ctx, id, query)
 		}, noLogYet)
 		f := &followedLog{api: a, tail: tail}
@@ -39,10 +43,11 @@ func (a *API) followLog(ctx context.Context, ref catalog.Ref, query pods.LogQuer
 
 // noLogYet reports whether err means that there is no log yet, and the note to show until then.
 func noLogYet(err error) (note string, wait bool) {
-	if !apierrors.IsBadRequest(err) {
+	none, ok := errors.AsType[*failure.NoLogError](err)
+	if !ok || none.Never {
 		return "", false
 	}
-	return "there is no log yet: " + err.Error(), true
+	return "there is no log yet: " + none.Why, true
 }
 
 // followedLog is the state of one stream of a log.

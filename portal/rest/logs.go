@@ -5,12 +5,15 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/portico-platform/portico/portal/activity"
+	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/pods"
 )
 
@@ -30,20 +33,33 @@ type logsOutput struct {
 
 // logWords describe reading a log in the document.
 const logWords = "The last lines, 1 MiB at most, as the caller can read them with kubectl logs. Control characters " +
-	"are removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true the answer " +
-	"is a stream (text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, " +
+	"are removed and lines above 8 KiB cut. 400 says that there is no log, or none yet, and why. With follow=true " +
+	"the answer is a stream (text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, " +
 	"while there is no log yet; end, with {\"reason\",\"message\"}, where reason is ended (the container " +
 	"has), bound (5,000 lines or 2 MiB were read), refused (there is none to read: problem is the problem " +
 	"document that says why) or lost (the connection to the log is); finished, the last of all."
 
 func (a *API) logs(ctx context.Context, ref catalog.Ref, in *logsInput) (*logsOutput, error) {
-	query, err := a.logQuery(ctx, ref, in)
+	if err := a.possible(ctx, "get", ref); err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	if in.Follow && in.Previous {
+		return nil, problem(ctx, http.StatusUnprocessableEntity, "the run before the last restart has ended: leave "+
+			"out follow or previous",
+			&huma.ErrorDetail{Location: "query.previous", Message: "cannot be given with follow"})
+	}
+	query, err := a.logQuery(ctx, caller(ctx), ref, in)
+	if _, wait := noLogYet(err); in.Follow && (err == nil || wait) {
+		return a.followLog(ctx, ref, in)
+	}
 	if err != nil {
-		return nil, err
+		return nil, a.fail(ctx, err)
 	}
-	if in.Follow {
-		return a.followLog(ctx, ref, query)
-	}
+	return a.lastLog(ctx, query)
+}
+
+// lastLog responds with the last lines.
+func (a *API) lastLog(ctx context.Context, query pods.LogQuery) (*logsOutput, error) {
 	log, err := a.cluster.Pods.Logs(ctx, caller(ctx), query)
 	if err != nil {
 		return nil, a.fail(ctx, err)
@@ -63,37 +79,50 @@ func (a *API) logs(ctx context.Context, ref catalog.Ref, in *logsInput) (*logsOu
 	}}, nil
 }
 
-// logQuery returns the query for the Pod and the container; the error is a problem document.
-func (a *API) logQuery(ctx context.Context, ref catalog.Ref, in *logsInput) (pods.LogQuery, error) {
+// logQuery returns the query for the Pod and the container. It returns a *failure.NoLogError if the web app has no Pod.
+func (a *API) logQuery(ctx context.Context, id auth.Identity, ref catalog.Ref, in *logsInput) (pods.LogQuery, error) {
 	none := pods.LogQuery{}
-	if err := a.possible(ctx, "get", ref); err != nil {
-		return none, a.fail(ctx, err)
-	}
-	if in.Follow && in.Previous {
-		return none, problem(ctx, http.StatusUnprocessableEntity, "the run before the last restart has ended: leave "+
-			"out follow or previous",
-			&huma.ErrorDetail{Location: "query.previous", Message: "cannot be given with follow"})
-	}
-	app, err := a.cluster.Objects.Get(ctx, caller(ctx), ref)
+	app, err := a.cluster.Objects.Get(ctx, id, ref)
 	if err != nil {
-		return none, a.fail(ctx, err)
+		return none, err
 	}
-	all, err := a.cluster.Pods.List(ctx, caller(ctx), app)
+	all, err := a.cluster.Pods.List(ctx, id, app)
 	if err != nil {
-		return none, a.fail(ctx, err)
+		return none, err
 	}
-	i := slices.IndexFunc(all, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
-	if i < 0 || !hasContainer(all[i], in.Container) {
-		return none, problem(ctx, http.StatusNotFound, "there is no such Pod or container of "+ref.Name)
+	pod, err := chosen(ctx, all, ref.Name, in)
+	if err != nil {
+		return none, err
 	}
 	return pods.LogQuery{
-		Namespace: ref.Namespace, Pod: all[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous,
+		Namespace: ref.Namespace, Pod: pod.Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous,
 		Timestamps: in.Times,
 		Follow:     in.Follow, App: activity.ObjectOf(app),
 	}, nil
 }
 
-func hasContainer(p *corev1.Pod, name string) bool {
-	named := func(c corev1.Container) bool { return c.Name == name }
-	return slices.ContainsFunc(p.Spec.Containers, named) || slices.ContainsFunc(p.Spec.InitContainers, named)
+// chosen returns the named Pod, or the newest if none is named.
+func chosen(ctx context.Context, all []*corev1.Pod, app string, in *logsInput) (*corev1.Pod, error) {
+	i := slices.IndexFunc(all, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
+	switch {
+	case i < 0 && in.Pod == "":
+		return nil, &failure.NoLogError{Why: app + " has no Pod at the moment; its status says why"}
+	case i < 0:
+		return nil, problem(ctx, http.StatusNotFound, app+" has no Pod of that name")
+	}
+	if !slices.Contains(containersOf(all[i]), in.Container) {
+		return nil, problem(ctx, http.StatusNotFound, "Pod "+all[i].Name+" has no container of that name; it has "+
+			strings.Join(containersOf(all[i]), ", "))
+	}
+	return all[i], nil
+}
+
+// containersOf returns the names of the containers, followed by those of the init containers.
+func containersOf(p *corev1.Pod) (names []string) {
+	for _, all := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range all {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,12 +19,14 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // running is the fake's state of Pods.
 type running struct {
+	mu      sync.Mutex
 	pods    []*corev1.Pod
 	noPods  error
 	noLog   error
@@ -41,10 +44,14 @@ type fakePods struct {
 type unusedPods struct{ cluster.Pods }
 
 func (r fakePods) List(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.pods, r.noPods
 }
 
 func (r *running) Logs(_ context.Context, _ auth.Identity, q pods.LogQuery) (*podlogs.Lines, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.asked = q
 	return podlogs.NewLines(io.NopCloser(strings.NewReader(r.written)), nil), r.noLog
 }
@@ -92,7 +99,7 @@ func TestLogs(t *testing.T) {
 		wantProblem(t, f.call("GET", at+query, ""), status)
 	}
 	for status, err := range map[int]error{
-		400: apierrors.NewBadRequest("container is waiting to start"), 403: &failure.ForbiddenError{
+		400: &failure.NoLogError{Why: "Pod shop-1 has no node yet"}, 403: &failure.ForbiddenError{
 			Verb: "get", Resource: "pods/log",
 		},
 		503: &failure.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
@@ -183,8 +190,45 @@ func TestWhyALogEnds(t *testing.T) {
 			t.Errorf("%v: Message = %q, want the detail %q", err, got.Message, got.Problem.Detail)
 		}
 	}
-	note, wait := noLogYet(apierrors.NewBadRequest("container is waiting to start"))
-	if _, never := noLogYet(io.EOF); !wait || never || !strings.Contains(note, "waiting to start") {
-		t.Errorf("%q %v %v", note, wait, never)
+	for want, err := range map[bool]error{
+		true: &failure.NoLogError{Why: "it starts"}, false: &failure.NoLogError{Never: true},
+	} {
+		note, wait := noLogYet(err)
+		if wait != want || strings.Contains(note, "it starts") != want {
+			t.Errorf("%+v: note = %q, waits %v, want %v", err, note, wait, want)
+		}
+	}
+	if _, wait := noLogYet(io.EOF); wait {
+		t.Error("an error is taken for a log that comes later")
+	}
+}
+
+// TestFollowingWaitsForAPod: the stream begins without one, and chooses the Pod when there is one with a log.
+func TestFollowingWaitsForAPod(t *testing.T) {
+	f := newFake(t)
+	f.objects = append(f.objects, bucket(t, "payments", "shop", ""))
+	f.objects[0].SetKind("WebApp")
+	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/shop/logs", ""), http.StatusBadRequest)
+	changed := feed.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true}
+	_, _, next := f.stream(t, "/namespaces/payments/webapps/shop/logs?follow=true")
+	if event := next(); !strings.HasPrefix(event, "waiting") || !strings.Contains(event, "shop has no Pod") {
+		t.Errorf("without a Pod the stream begins with %s", event)
+	}
+	f.running.mu.Lock()
+	f.pods = []*corev1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}},
+	}}
+	f.noLog = &failure.NoLogError{Why: "Pod p has no node yet: nothing fits"}
+	f.running.mu.Unlock()
+	f.tell(false, changed)
+	if event := next(); !strings.HasPrefix(event, "waiting") || !strings.Contains(event, "nothing fits") {
+		t.Errorf("without a node comes %s", event)
+	}
+	f.running.mu.Lock()
+	f.noLog, f.written = nil, "one\n"
+	f.running.mu.Unlock()
+	f.tell(false, changed)
+	if event := next(); !strings.HasPrefix(event, "lines") || !strings.Contains(event, `"one"`) {
+		t.Errorf("then comes %s", event)
 	}
 }

@@ -108,8 +108,12 @@ func (a *API) fail(ctx context.Context, err error) error {
 	var broken *podlogs.BrokenError
 	var reads *podlogs.TooManyReadsError
 	var person *failure.PersonError
+	var noLog *failure.NoLogError
 	var status apierrors.APIStatus
+	var made *huma.ErrorModel
 	switch {
+	case errors.As(err, &made):
+		return err
 	case errors.As(err, &forbidden):
 		return problem(ctx, http.StatusForbidden, forbidden.Error())
 	case errors.As(err, &person):
@@ -124,6 +128,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 			changed.Error()+"; get it again, and send the change with the ETag that it has by then")
 	case errors.As(err, &unavailable), errors.As(err, &broken), errors.Is(err, context.DeadlineExceeded):
 		return a.unavailable(ctx, err, 0)
+	case errors.As(err, &noLog):
+		return problem(ctx, http.StatusBadRequest, noLog.Error())
 	case errors.As(err, &status):
 		return a.fromStatus(ctx, err, status.Status())
 	}

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/portal/podlogs"
@@ -29,12 +31,12 @@ import (
 )
 
 // podOfApp creates a Pod like those of the operator's Deployments, without the operator.
-func podOfApp(t *testing.T, app string, marked bool) *corev1.Pod {
+func podOfApp(t *testing.T, app string, marked bool, change ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
-	return podOfAppIn(t, "payments", app, marked)
+	return podOfAppIn(t, "payments", app, marked, change...)
 }
 
-func podOfAppIn(t *testing.T, ns, app string, marked bool) *corev1.Pod {
+func podOfAppIn(t *testing.T, ns, app string, marked bool, change ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -49,6 +51,9 @@ func podOfAppIn(t *testing.T, ns, app string, marked bool) *corev1.Pod {
 	}
 	if marked {
 		pod.Labels["app.kubernetes.io/managed-by"] = "portico"
+	}
+	for _, one := range change {
+		one(pod)
 	}
 	c := admin(t)
 	if err := c.Create(t.Context(), pod); err != nil {
@@ -114,6 +119,25 @@ func TestWhoSeesPodsAndLogs(t *testing.T) {
 	if _, err := c.Pods.Logs(t.Context(), payer, q); !apierrors.IsNotFound(err) {
 		t.Errorf("the log of nobody: %v", err)
 	}
+}
+
+// TestThePodWithoutANodeSaysWhy: the API server's answer for its log is empty.
+func TestThePodWithoutANodeSaysWhy(t *testing.T) {
+	c, _ := newCluster(t, slog.New(slog.DiscardHandler))
+	pod := podOfApp(t, unique("nowhere"), true, func(p *corev1.Pod) {
+		p.Spec.NodeSelector = map[string]string{"disk": "none-has-it"}
+	})
+	q := pods.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 1}
+	await(t, "the scheduler's reason", func() (bool, string) {
+		log, err := c.Pods.Logs(t.Context(), payer, q)
+		if err == nil {
+			_ = log.Close() // the Pod is not in the cache yet
+			return false, "a log"
+		}
+		none, ok := errors.AsType[*failure.NoLogError](err)
+		return ok && !none.Never && strings.HasPrefix(none.Why, "Pod "+pod.Name+" has no node yet: 0/") &&
+			strings.Contains(none.Why, "didn't match Pod's node affinity/selector"), err.Error()
+	})
 }
 
 func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {

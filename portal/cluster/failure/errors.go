@@ -101,12 +101,22 @@ func (e *PersonError) outcome() auth.Outcome {
 	return auth.Refused
 }
 
+// NoLogError reports why a container has no log. Its text is for the user.
+type NoLogError struct {
+	Why string
+	// Never means that it will have none: its Pod has ended.
+	Never bool
+}
+
+func (e *NoLogError) Error() string { return e.Why }
+
 // OutcomeOf returns the outcome, for the audit event, of a write that ended with err.
 func OutcomeOf(err error) auth.Outcome {
 	var forbidden *ForbiddenError
 	var tool *ToolError
 	var changed *ChangedError
 	var noUser *auth.NoUserError
+	var noLog *NoLogError
 	var person *PersonError
 	var status apierrors.APIStatus
 	switch {
@@ -118,7 +128,7 @@ func OutcomeOf(err error) auth.Outcome {
 		return auth.Forbidden
 	case errors.As(err, &changed), apierrors.IsConflict(err):
 		return auth.Conflict
-	case errors.As(err, &status), errors.As(err, &noUser):
+	case errors.As(err, &status), errors.As(err, &noUser), errors.As(err, &noLog):
 		return auth.Refused
 	}
 	return auth.Failed

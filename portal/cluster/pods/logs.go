@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ type LogQuery struct {
 
 // Logs returns a log, read as the caller. The caller closes it; ctx bounds the whole read. The caller needs the right
 // to get pods/log in the namespace; a caller who reads too many at a time gets a *podlogs.TooManyReadsError.
-// apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
+// A *failure.NoLogError says that there is no log, and why: the Pod has no node yet, or the container has not started,
+// or not ended, or the Pod has, and its log is gone.
 func (p *Pods) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podlogs.Lines, error) {
 	ctx, sent := failure.WithTrail(ctx, failure.AsCaller)
 	body, done, err := p.openLog(ctx, id, q)
@@ -69,6 +71,10 @@ func (p *Pods) openLog(ctx context.Context, id auth.Identity, q LogQuery) (
 	if err := errors.Join(podNamed(q.Pod), containerNamed(q.Container)); err != nil {
 		return nil, nil, err
 	}
+	pod, err := p.cached(ctx, q)
+	if err := cmp.Or(err, unplaced(pod)); err != nil {
+		return nil, nil, err
+	}
 	reading, cancel, err := p.reading(ctx, id, q)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +82,7 @@ func (p *Pods) openLog(ctx context.Context, id auth.Identity, q LogQuery) (
 	body, err = api.Pods(q.Namespace).GetLogs(q.Pod, q.options()).Stream(reading)
 	if err != nil {
 		cancel()
-		return nil, nil, p.explainLogs(ctx, id, q, err)
+		return nil, nil, withoutLog(pod, p.explainLogs(ctx, id, q, err))
 	}
 	return body, cancel, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/failure"
+	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/cluster/kubetest"
 	"github.com/portico-platform/portico/portal/cluster/rights"
 )
@@ -67,7 +68,7 @@ func TestTheRightOnPodsIsNoneOnTheirLogs(t *testing.T) {
 func TestLogsAreReadAsTheCaller(t *testing.T) {
 	_, a, _ := clustertest.NewRights()
 	w, s := clustertest.NewImpersonator(t, a)
-	c := &Pods{rights: a, impersonator: w}
+	c := &Pods{rights: a, impersonator: w, feed: &feed.Feed{Cache: onePod{}}}
 	s.Answer = func(w http.ResponseWriter) { _, _ = io.WriteString(w, "one\ntwo\n") }
 	for _, row := range []struct {
 		reason string
@@ -141,6 +142,11 @@ func TestLogsRefuseUnasked(t *testing.T) {
 	}
 }
 
+func isNoLog(err error) bool {
+	_, ok := errors.AsType[*failure.NoLogError](err)
+	return ok
+}
+
 func TestWhatTheAPIServerSaysOfALog(t *testing.T) {
 	for name, c := range map[string]struct {
 		code   int
@@ -148,7 +154,7 @@ func TestWhatTheAPIServerSaysOfALog(t *testing.T) {
 		words  string
 		is     func(error) bool
 	}{
-		"the container has not started": {400, metav1.StatusReasonBadRequest, `container "app" in pod "x" is waiting to start`, apierrors.IsBadRequest},
+		"the container has not started": {400, metav1.StatusReasonBadRequest, `container "app" in pod "x" is waiting to start`, isNoLog},
 		"the Pod is gone":               {404, metav1.StatusReasonNotFound, `pods "x" not found`, apierrors.IsNotFound},
 		"the node is away":              {500, metav1.StatusReasonInternalError, "dial tcp 192.0.2.7:10250: connection refused", kubetest.IsUnavailable},
 		"the node is slow":              {504, metav1.StatusReasonTimeout, "timeout", kubetest.IsUnavailable},
@@ -166,7 +172,7 @@ func TestWhatTheAPIServerSaysOfALog(t *testing.T) {
 					Status:   "Failure", Code: int32(c.code), Reason: c.reason, Message: c.words,
 				})
 			}
-			_, err := (&Pods{rights: a, impersonator: w}).Logs(
+			_, err := (&Pods{rights: a, impersonator: w, feed: &feed.Feed{Cache: onePod{}}}).Logs(
 				t.Context(), kubetest.Dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
 			if !c.is(err) {
 				t.Errorf("%v", err)

@@ -18,8 +18,11 @@ var (
 	ErrLarge  = errors.New("the form is too large")
 )
 
-// NoLogError is why a container has no log. Its text is for the user.
-type NoLogError struct{ Words string }
+// NoLogError is why a container has no log. Its text is for the user. Never means that it will have none.
+type NoLogError struct {
+	Words string
+	Never bool
+}
 
 func (e *NoLogError) Error() string { return e.Words }
 

@@ -24,6 +24,7 @@ const (
 // answer is the result of reading the log of one Pod.
 type answer struct {
 	found bool
+	why   string // there is no log
 	lines []string
 	cut   bool
 	err   error
@@ -39,11 +40,14 @@ func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, c
 	var copies []podlogs.Copy
 	var without []string
 	var failed error
+	none := noCopyYet
 	for i, a := range answers {
 		name := shortName(l.pods[i].Name)
 		switch {
 		case a.err != nil:
 			without, failed = append(without, name), a.err
+		case a.why != "" && none == noCopyYet: // of the newest
+			none = noCopyOf(l.pods[i].Name, a.why)
 		case a.found:
 			copies, cut = append(copies, podlogs.Copy{Name: name, Lines: a.lines}), cut || a.cut
 		}
@@ -52,7 +56,7 @@ func (p *Pages) linesOfAll(ctx context.Context, l logRequest) (lines []string, c
 	case len(copies) == 0 && failed != nil:
 		return nil, false, "", failed
 	case len(copies) == 0:
-		return nil, false, "", &page.NoLogError{Words: noCopyYet}
+		return nil, false, "", &page.NoLogError{Words: none}
 	}
 	return podlogs.Merge(copies, l.query.Timestamps), cut, l.note(without), nil
 }
@@ -91,9 +95,11 @@ func (p *Pages) answerOf(ctx context.Context, l logRequest, pod string) (answer,
 		return answer{err: ctx.Err()}, nil //nolint:nilerr // the answer has it: the time is up, or another copy failed for all
 	}
 	lines, cut, err := p.linesOf(ctx, l.id, l.of(pod))
-	_, none := errors.AsType[*page.NoLogError](err)
+	if none, ok := errors.AsType[*page.NoLogError](err); ok {
+		return answer{why: none.Words}, nil
+	}
 	switch {
-	case none || errors.Is(err, page.ErrNoPod): // it has not started, or is gone
+	case errors.Is(err, page.ErrNoPod):
 		return answer{}, nil
 	case err != nil && !unanswered(err):
 		return answer{}, err
@@ -109,6 +115,12 @@ func unanswered(err error) bool {
 }
 
 const noCopyYet = "No logs yet: no replica has started."
+
+// noCopyOf returns noCopyYet with the reason of one of the Pods.
+func noCopyOf(pod, why string) string { return noCopyYet + " " + replica(pod, why) }
+
+// replica returns what is said about one of several Pods.
+func replica(pod, why string) string { return "Replica " + shortName(pod) + ": " + why }
 
 // note returns which Pods are not among the lines.
 func (l logRequest) note(without []string) string {

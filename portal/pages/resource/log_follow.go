@@ -37,7 +37,7 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) following(ctx context.Context, l logRequest) *following {
 	f := &following{
 		all: l.all, stamps: l.query.Timestamps, changed: make(chan struct{}, 1), tails: map[string]followed{},
-		ended: map[string]string{},
+		ended: map[string]string{}, unbegun: map[string]string{},
 	}
 	f.names = func(context.Context) ([]string, error) { return names(l.pods), nil }
 	if l.all {
@@ -97,6 +97,9 @@ func endWords(end error) string {
 	if refused, ok := errors.AsType[*failure.ForbiddenError](end); ok {
 		return humanize.Sentence(refused.Error())
 	}
+	if none, ok := errors.AsType[*page.NoLogError](end); ok {
+		return none.Words
+	}
 	if _, ok := errors.AsType[*podlogs.NoLogError](end); ok {
 		return "Kubernetes does not give the log at the moment. Reload to try again."
 	}
@@ -105,8 +108,8 @@ func endWords(end error) string {
 
 // noLogYet returns the note to show while there is no log yet.
 func noLogYet(err error) (note string, wait bool) {
-	none, wait := errors.AsType[*page.NoLogError](err)
-	if !wait {
+	none, ok := errors.AsType[*page.NoLogError](err)
+	if !ok || none.Never {
 		return "", false
 	}
 	return none.Words + " It appears here as soon as there is one.", true

@@ -20,7 +20,10 @@ func TestAnErrorsTextStaysOffThePage(t *testing.T) {
 
 func TestWhyALogIsRefusedIsSaid(t *testing.T) {
 	for want, cause := range map[string]error{
-		"The Pod is no more.": page.ErrNoPod, "pods/log": &failure.ForbiddenError{
+		"The Pod is no more.": page.ErrNoPod, "There is no log: Pod x has ended": &page.NoLogError{
+			Words: "There is no log: Pod x has ended.", Never: true,
+		},
+		"pods/log": &failure.ForbiddenError{
 			Verb: "get", Resource: "pods/log", Namespace: "payments",
 		},
 		"Kubernetes does not give the log": &failure.UnavailableError{Doing: "reading", Cause: errors.New("s3cret")},

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
@@ -104,10 +105,10 @@ func (p *Pages) logsDownload(w http.ResponseWriter, r *http.Request) error {
 
 // logFault translates the API server's errors about a log.
 func logFault(err error) error {
-	switch {
-	case apierrors.IsBadRequest(err):
-		return &page.NoLogError{Words: humanize.Sentence("there is no log: " + err.Error())}
-	case apierrors.IsNotFound(err):
+	if none, ok := errors.AsType[*failure.NoLogError](err); ok {
+		return &page.NoLogError{Words: humanize.Sentence("there is no log: " + none.Why), Never: none.Never}
+	}
+	if apierrors.IsNotFound(err) {
 		return page.ErrNoPod
 	}
 	return err

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -24,6 +25,7 @@ type following struct {
 
 	tails   map[string]followed // by Pod
 	ended   map[string]string   // by existing Pod: why its log ended
+	unbegun map[string]string   // by existing Pod: why it has no log yet
 	started bool                // lines were sent
 	lines   int64               // number of lines of all Pods
 	size    int
@@ -99,6 +101,7 @@ func (f *following) leave(pods []string) {
 			t.cancel()
 			delete(f.tails, pod)
 			delete(f.ended, pod)
+			delete(f.unbegun, pod)
 		}
 	}
 }
@@ -120,18 +123,18 @@ func (f *following) takeAll(pods []string) news {
 	var n news
 	var copies []podlogs.Copy
 	for _, pod := range slices.Sorted(maps.Keys(f.tails)) {
-		text, lines, _, end := f.tails[pod].Take()
+		text, lines, note, end := f.tails[pod].Take()
 		if lines > 0 {
 			copies = append(copies, podlogs.Copy{Name: shortName(pod), Lines: strings.Split(text, "\n")})
 		}
 		f.lines, f.size = f.lines+int64(lines), f.size+len(text)
 		switch {
 		case end == nil:
-			delete(f.ended, pod)
+			f.unbegun[pod], f.ended[pod] = note, ""
 		case endsAll(end):
 			n.end = end
 		default:
-			f.ended[pod] = "Replica " + shortName(pod) + ": " + endWords(end)
+			f.unbegun[pod], f.ended[pod] = "", endWords(end)
 		}
 	}
 	all := podlogs.Merge(copies, f.stamps)
@@ -146,12 +149,17 @@ func (f *following) takeAll(pods []string) news {
 // noteOn returns which existing Pods' logs have ended.
 func (f *following) noteOn(pods []string) string {
 	if f.lines == 0 {
+		for _, pod := range pods {
+			if why := cmp.Or(f.unbegun[pod], f.ended[pod]); why != "" {
+				return noCopyOf(pod, why)
+			}
+		}
 		return noCopyYet + " They appear here as soon as there are any."
 	}
 	var words []string
 	for _, pod := range pods {
 		if why := f.ended[pod]; why != "" {
-			words = append(words, why)
+			words = append(words, replica(pod, why))
 		}
 	}
 	return strings.Join(words, " ")

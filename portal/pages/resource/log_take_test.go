@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/portal/sse"
 )
@@ -25,7 +26,8 @@ func followRollout() *rollout {
 	r := &rollout{out: map[string]*io.PipeWriter{}, ctxs: map[string]context.Context{}}
 	r.following = &following{
 		all: true, changed: make(chan struct{}, 1), tails: map[string]followed{}, ended: map[string]string{},
-		names: func(context.Context) ([]string, error) { return r.newest, nil },
+		unbegun: map[string]string{},
+		names:   func(context.Context) ([]string, error) { return r.newest, nil },
 		tail: func(ctx context.Context, pod string) *podlogs.Tail {
 			in, out := io.Pipe()
 			r.out[pod], r.ctxs[pod] = out, ctx
@@ -125,6 +127,45 @@ func TestALogThatEndedHoldsNothing(t *testing.T) {
 		}
 		if again := r.text(t); again != "" || len(r.streams()) != 1 {
 			t.Errorf("it is read again: %q, %v", again, r.streams())
+		}
+	})
+}
+
+func TestWhyNoPodHasALogYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, changed := followRollout(), make(chan struct{})
+		why := map[string]*page.NoLogError{
+			"shop-00": {Words: "There is no log: Pod shop-00 has ended.", Never: true},
+			"shop-01": {Words: "There is no log: Pod shop-01 has no node yet."},
+		}
+		r.tail = func(_ context.Context, pod string) *podlogs.Tail {
+			return podlogs.NewTail(changed, func(context.Context) (*podlogs.Lines, error) {
+				if none := why[pod]; none != nil {
+					return nil, none
+				}
+				return podlogs.NewLines(io.NopCloser(strings.NewReader("hello\n")), nil), nil
+			}, noLogYet)
+		}
+		for _, c := range []struct {
+			newest []string
+			want   string
+		}{
+			{[]string{"shop-01", "shop-00"}, "Replica 01: There is no log: Pod shop-01 has no node yet. It appears here"},
+			{[]string{"shop-00"}, "Replica 00: There is no log: Pod shop-00 has ended."},
+			{nil, "They appear here"},
+			{[]string{"shop-01"}, "Replica 01: There is no log: Pod shop-01 has no node yet."},
+		} {
+			r.newest = c.newest
+			r.text(t) // begins
+			r.text(t)
+			if got := r.noteOn(r.newest); !strings.HasPrefix(got, noCopyYet+" "+c.want) {
+				t.Errorf("of %v the note is %q, want %q", c.newest, got, c.want)
+			}
+		}
+		why["shop-01"] = nil
+		changed <- struct{}{}
+		if got := r.text(t); got != "[01] hello" {
+			t.Errorf("once it has a log, %q is shown", got)
 		}
 	})
 }
