@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -123,8 +123,7 @@ func stableText(err error) string {
 		if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok && (api.ErrorMessage() == "" || unknown(api)) {
 			return fmt.Sprintf("%s: %s: HTTP status %d", call, Code(err), answer.HTTPStatusCode())
 		}
-		message := changing.ReplaceAllString(api.ErrorMessage(), "$1…")
-		return fmt.Sprintf("%s: %s: %s", call, Code(err), strings.TrimRight(message, ". "))
+		return fmt.Sprintf("%s: %s: %s", call, Code(err), strings.TrimRight(spoken.Stable(api.ErrorMessage()), ". "))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return call + ": no answer in time"
@@ -146,9 +145,6 @@ func isIllegible(err error) bool {
 
 // unknown reports whether the SDK could not parse the response: it is not from AWS.
 func unknown(api smithy.APIError) bool { return api.ErrorCode() == "UnknownError" }
-
-// changing matches the parts of AWS's messages that differ each time.
-var changing = regexp.MustCompile(`(?i)((?:request ?id|host ?id|authorization failure message): ?)[^\s,;)]+`)
 
 // innermost returns the innermost cause: the layers of package net add addresses and ports.
 func innermost(err error) error {

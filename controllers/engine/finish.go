@@ -126,7 +126,7 @@ const longestMessage = 4096
 
 func (c conditionWriter) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: spoken.Cut(message, longestMessage),
+		Type: kind, Status: status, Reason: reason, Message: spoken.Cut(spoken.Stable(message), longestMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: metav1.Time{Time: c.now},
 	})
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -40,7 +41,7 @@ func judge(outcome error, everReady, deleting bool, schedule Schedule) verdict {
 		}
 	}
 	v := verdict{
-		status: metav1.ConditionFalse, reason: v1alpha1.ReasonFailed, message: outcome.Error(),
+		status: metav1.ConditionFalse, reason: v1alpha1.ReasonFailed, message: spoken.Stable(outcome.Error()),
 		reconciling: true,
 	}
 	wait, ok := AsWait(outcome)

@@ -1,0 +1,164 @@
+package podcause
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// App is the name of the container in which an application runs.
+const App = "app"
+
+// The reasons of a container that waits and cannot go on by itself.
+var (
+	pullFails = []string{
+		"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable",
+		"SignatureValidationFailed", "ImageInspectError",
+	}
+	createFails = []string{
+		"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreCreateHookError",
+		"PreStartHookError", "PostStartHookError",
+	}
+)
+
+// neverStarted are the reasons of an end whose program the runtime could not start: the message is the runtime's own.
+var neverStarted = []string{"StartError", "ContainerCannotRun"}
+
+// stopCodes are the exit codes of a program that was stopped: SIGKILL, SIGTERM.
+var stopCodes = []int32{137, 143}
+
+const (
+	// lastingRun is how long a container must run for the kubelet to forget its back-off: earlier ends are over.
+	lastingRun = 10 * time.Minute
+	// shortestTrust is the least time for which a container that ended twice must run before it counts as running: a
+	// loop must not have another cause in each of its phases.
+	shortestTrust = time.Minute
+)
+
+// OfContainer returns the cause of one container of a Pod; see Of.
+func OfContainer(pod *corev1.Pod, c *corev1.ContainerStatus, init bool, now time.Time, kills Kills) Cause {
+	if c.Ready {
+		return Cause{}
+	}
+	out := Cause{Container: c.Name, Init: init, Image: c.Image, Node: pod.Spec.NodeName}
+	end, waiting := LastEnd(c), c.State.Waiting
+	if waiting != nil && slices.Contains(pullFails, waiting.Reason) {
+		out.Kind, out.Stalled, out.Detail = NoImage, true, pullDetail(waiting.Message)
+		if out.Reason = waiting.Reason; out.Reason == "ErrImagePull" { // they take turns
+			out.Reason = "ImagePullBackOff"
+		}
+		return out
+	}
+	switch {
+	case c.State.Running != nil:
+		return out.running(pod, c, end, now, kills)
+	case end != nil && slices.Contains(neverStarted, end.Reason):
+		out.Kind, out.Stalled, out.Reason, out.Code, out.End = NeverStarts, true, end.Reason, end.ExitCode, end
+		out.Detail = detail(lastLine(end.Message))
+		return out
+	case waiting != nil && slices.Contains(createFails, waiting.Reason):
+		out.Kind, out.Stalled, out.Reason = NotCreated, true, waiting.Reason
+		out.Detail = detail(perPod.ReplaceAllString(waiting.Message, ""))
+		return out
+	case end == nil, init && end.ExitCode == 0 && c.State.Terminated != nil:
+		return Cause{}
+	}
+	return out.ended(c, end, 1+c.RestartCount, kills)
+}
+
+// LastEnd returns how a container ended last; nil if it never has.
+func LastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if c.State.Terminated != nil {
+		return c.State.Terminated
+	}
+	return c.LastTerminationState.Terminated
+}
+
+// ended returns the cause of a container that ended so many times.
+func (out Cause) ended(c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated, times int32, kills Kills) Cause {
+	backOff := c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff"
+	out.Kind, out.Reason, out.Code, out.End = Ended, end.Reason, end.ExitCode, end
+	out.Again = times > 1 && (backOff || runOf(end) < lastingRun)
+	out.Stalled = out.Again
+	probe, known := kills.of(c.Name)
+	switch {
+	case end.Reason == "OOMKilled":
+		out.Kind = OutOfMemory
+	case probe != "":
+		out.Kind, out.Probe = ProbeKilled, probe
+	default:
+		out.Perhaps = slices.Contains(stopCodes, end.ExitCode) || end.ExitCode == 0 && !known
+	}
+	return out
+}
+
+// running returns the cause of a container that runs and is not ready. One that ended twice is still in its loop until
+// this run has lasted longer than the one before.
+func (out Cause) running(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated,
+	now time.Time, kills Kills,
+) Cause {
+	if end != nil && c.RestartCount > 1 && runOf(end) < lastingRun {
+		trusted := c.State.Running.StartedAt.Add(min(max(2*runOf(end), shortestTrust), lastingRun))
+		if now.Before(trusted) {
+			loop := out.ended(c, end, c.RestartCount, kills)
+			loop.Until = trusted
+			return loop
+		}
+	}
+	switch {
+	case out.Init && !Restartable(pod, c.Name):
+		out.Kind, out.Starting = NotFinished, true
+	case c.Started != nil && !*c.Started:
+		out.Kind, out.Starting, out.Probe = NotStarted, true, Startup
+	default:
+		out.Kind, out.Starting, out.Probe = NotReady, !wasReady(pod), Readiness
+	}
+	if end != nil && c.RestartCount > 0 {
+		earlier := Cause{Container: out.Container, Init: out.Init, Image: out.Image, Node: out.Node}.ended(
+			c, end, c.RestartCount, kills)
+		out.Earlier, out.End, out.Starting = &earlier, end, false
+	}
+	return out
+}
+
+// Restartable reports whether an init container of the Pod runs beside the others, as a sidecar.
+func Restartable(pod *corev1.Pod, name string) bool {
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		if c.Name == name {
+			return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		}
+	}
+	return false
+}
+
+// runOf returns how long the run was that ended; 0 if that is not known.
+func runOf(end *corev1.ContainerStateTerminated) time.Duration {
+	if end.StartedAt.IsZero() || end.FinishedAt.IsZero() {
+		return 0
+	}
+	return end.FinishedAt.Sub(end.StartedAt.Time)
+}
+
+// pullDetail returns the cause of a failed pull without the back-off around it.
+func pullDetail(message string) string {
+	if _, why, ok := strings.Cut(message, "ErrImagePull: "); ok {
+		message = why
+	}
+	if strings.HasPrefix(message, "Back-off pulling image") {
+		return ""
+	}
+	return detail(message)
+}
+
+// perPod matches the part that the kubelet adds to identify the Pod.
+var perPod = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
+
+// lastLine returns the last line of text that is not blank.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}

@@ -1,0 +1,73 @@
+package podcause
+
+import (
+	"regexp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Probe is a probe of a container.
+type Probe string
+
+// The probes.
+const (
+	Readiness Probe = "readiness"
+	Liveness  Probe = "liveness"
+	Startup   Probe = "startup"
+)
+
+// Kills are the probes for which the kubelet stopped the last run of containers, by container; "" for a container whose
+// run no probe is known to have ended. What it does not hold is not known.
+type Kills map[string]Probe
+
+func (k Kills) of(container string) (probe Probe, known bool) {
+	probe, known = k[container]
+	return probe, known
+}
+
+// killing matches the kubelet's event "Killing" of a probe that failed too often.
+var killing = regexp.MustCompile(`^(?:Container|Init container) (\S+) failed (liveness|startup) probe\b`)
+
+// KillsIn returns which containers of the Pod a probe ended in their last run, from the events about the Pod. The
+// container's status does not say it, and its exit code is the program's own.
+func KillsIn(events []*corev1.Event, pod *corev1.Pod) Kills {
+	out := Kills{}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if end := LastEnd(&statuses[i]); end != nil {
+				out[statuses[i].Name] = killOf(events, pod, statuses[i].Name, end)
+			}
+		}
+	}
+	return out
+}
+
+// killOf returns the probe that ended a run, "" if the events name none. An event that is newer than the end is of the
+// run that followed.
+func killOf(events []*corev1.Event, pod *corev1.Pod, container string, end *corev1.ContainerStateTerminated) Probe {
+	var found Probe
+	var latest time.Time
+	for _, e := range events {
+		m := killing.FindStringSubmatch(e.Message)
+		if e.Reason != "Killing" || e.InvolvedObject.UID != pod.UID || m == nil || m[1] != container {
+			continue
+		}
+		if at := lastSeen(e); !at.Before(end.StartedAt.Time) && !at.Before(latest) {
+			found, latest = Probe(m[2]), at
+		}
+	}
+	return found
+}
+
+// lastSeen returns when an event happened last.
+func lastSeen(e *corev1.Event) time.Time {
+	at := e.LastTimestamp.Time
+	if e.Series != nil && e.Series.LastObservedTime.After(at) {
+		at = e.Series.LastObservedTime.Time
+	}
+	if e.EventTime.After(at) {
+		at = e.EventTime.Time
+	}
+	return at
+}
