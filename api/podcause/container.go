@@ -119,6 +119,7 @@ func (out Cause) running(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1
 	if end != nil && c.RestartCount > 0 {
 		earlier := Cause{Container: out.Container, Init: out.Init, Image: out.Image, Node: out.Node}.ended(
 			c, end, c.RestartCount, kills)
+		earlier.Again = c.RestartCount > 1
 		out.Earlier, out.End, out.Starting = &earlier, end, false
 	}
 	return out

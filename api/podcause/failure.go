@@ -35,7 +35,7 @@ var amounts = []*regexp.Regexp{
 }
 
 func failureDetail(message string) string {
-	message = strings.TrimPrefix(strings.TrimPrefix(message, rejected), ": ")
+	message = strings.TrimPrefix(message, rejected+": ")
 	for i, pattern := range amounts {
 		by := ""
 		if i == 1 {

@@ -87,6 +87,7 @@ func work(c *stepstest.Cluster) engine.KindReconciler[app] {
 			return found, nil
 		},
 		GivesRights: func(context.Context, string) (bool, error) { return true, nil },
+		Now:         func() time.Time { return time.Unix(1_000_000, 0) },
 		Routes: routes(webapp.Address{
 			Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com",
 			URL: "https://shop.example.com", Parent: listener,

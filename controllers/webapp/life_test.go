@@ -162,7 +162,7 @@ func TestARolloutThatHangsIsExplained(t *testing.T) {
 		Conditions: []appsv1.DeploymentCondition{available},
 	})
 	l.pod(next, corev1.ContainerStatus{
-		Name: "app", State: corev1.ContainerState{
+		Name: "app", RestartCount: 1, State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no database\n"},
 		},
 	})

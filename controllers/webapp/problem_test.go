@@ -3,11 +3,13 @@ package webapp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -20,6 +22,13 @@ func waiting(reason, message string) corev1.ContainerState {
 func ended(code int32, reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message},
+	}
+}
+
+// runs returns the state of a container that has run for so many seconds.
+func runs(seconds int64) corev1.ContainerState {
+	return corev1.ContainerState{
+		Running: &corev1.ContainerStateRunning{StartedAt: metav1.Unix(1_000_000-seconds, 0)},
 	}
 }
 
@@ -54,7 +63,13 @@ var nothing = corev1.ContainerState{}
 
 const readLog = "; read its log: kubectl logs -n payments shop-1 -c app --previous"
 
-const toldToStop = ", as if something asked it to stop: that is done when a liveness or startup probe fails"
+// judge returns a reconciliation that only judges Pods.
+func judge(spec *v1alpha1.WebAppSpec) *reconciliation {
+	return &reconciliation{
+		Reconciler: Reconciler{Now: func() time.Time { return time.Unix(1_000_000, 0) }},
+		app:        &v1alpha1.WebApp{Spec: *spec},
+	}
+}
 
 // Each row is the history of one Pod. The text must be the same in all states, or each would change the status.
 func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
@@ -68,31 +83,27 @@ func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 		text   string
 	}{
 		"a crash loop": {[]corev1.ContainerStatus{
-			status(crash, nothing),
-			status(running, crash, restarts(1), started(false)),
-			status(running, crash, restarts(1), started(true)),
 			status(crash, crash, restarts(1)),
 			status(waiting("CrashLoopBackOff", "back-off 10s restarting failed container=app"+pod), crash, restarts(1)),
+			status(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}, crash, restarts(1)),
+			status(runs(3), crash, restarts(2), started(false)),
+			status(runs(9), crash, restarts(2), started(true)),
+			status(crash, crash, restarts(2)),
 			status(waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container=app"+pod),
 				crash, restarts(9)),
 		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 1, again and again" + readLog},
 		"too little memory": {[]corev1.ContainerStatus{
-			status(memory, nothing),
-			status(running, memory, restarts(1), started(false)),
+			status(memory, memory, restarts(1)),
+			status(runs(5), memory, restarts(2), started(false)),
 			status(waiting("CrashLoopBackOff", "back-off 20s restarting failed container=app"+pod),
 				memory, restarts(2)),
 		}, "OOMKilled", "the container app of Pod shop-1 needs more memory than its limit and is killed, again " +
 			"and again"},
-		"a process that ends well and should not": {[]corev1.ContainerStatus{
-			status(running, ended(0, "Completed", ""), restarts(1)),
-			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(0, "Completed", ""), restarts(1)),
-		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 0, again and again" +
-			toldToStop + readLog},
 		"a process that the kubelet kills": {[]corev1.ContainerStatus{
-			status(running, ended(137, "Error", ""), restarts(1), started(false)),
+			status(runs(5), ended(137, "Error", ""), restarts(2), started(false)),
 			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(137, "Error", ""), restarts(2)),
-		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 137, again and again" +
-			toldToStop + readLog},
+		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 137, again and again, as if " +
+			"something stopped it, such as a failed liveness or startup probe" + readLog},
 		"an entrypoint that is not there": {[]corev1.ContainerStatus{
 			status(ended(128, "StartError", "exec: no such file"), nothing),
 			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(128, "StartError", "exec: no such file"),
@@ -122,7 +133,7 @@ func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, state := range row.states {
-				c := podProblem(podWith(state), &v1alpha1.WebAppSpec{Port: 8080})
+				c := judge(&v1alpha1.WebAppSpec{Port: 8080}).podProblem(podWith(state), nil)
 				if c.reason != row.reason || c.text != row.text || !c.stalled {
 					t.Errorf("state %d: got %+v", i, c)
 				}
@@ -141,6 +152,7 @@ func TestPodCause(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		pod     *corev1.Pod
+		kills   podcause.Kills
 		reason  string
 		text    string
 		stalled bool
@@ -151,13 +163,17 @@ func TestPodCause(t *testing.T) {
 		"still without a status": {pod: podWith()},
 		"not ready yet": {
 			pod: podWith(status(running, nothing, started(true))), reason: "ProbeFailing",
-			text: "Pod shop-1 runs, but its readiness probe has not succeeded: GET /ready on port 8080",
+			text: "Pod shop-1 runs, but its readiness probe does not succeed: GET /ready on port 8080",
 		},
 		"not started yet": {
 			pod: podWith(status(running, nothing, started(false))), reason: "ProbeFailing",
 			text: "Pod shop-1 runs, but its startup probe has not succeeded: a TCP connection to port 9090",
 		},
-		"a sidecar that is not ready is not ours to explain": {pod: podWith(func() corev1.ContainerStatus { c := sidecar; c.State = running; return c }())},
+		"a sidecar that is not ready": {
+			pod:    podWith(status(running, nothing, ready), func() corev1.ContainerStatus { c := sidecar; c.State = running; return c }()),
+			reason: "ProbeFailing",
+			text:   "Pod shop-1 runs, but the container proxy is not ready: its readiness probe does not succeed",
+		},
 		"a sidecar that crashes": {
 			pod: podWith(func() corev1.ContainerStatus {
 				c := sidecar
@@ -194,12 +210,58 @@ func TestPodCause(t *testing.T) {
 					ContainerStatuses: []corev1.ContainerStatus{status(running, nothing, started(true))},
 				},
 			}, reason: "ProbeFailing",
-			text: "Pod shop-1 runs, but its readiness probe has not succeeded: GET /ready on port 8080",
+			text: "Pod shop-1 runs, but its readiness probe does not succeed: GET /ready on port 8080",
+		},
+		"an end that is the first": {
+			pod: podWith(status(ended(5, "Error", ""), nothing)), reason: "CrashLoopBackOff",
+			text: "the container app of Pod shop-1 exited with code 5; Kubernetes restarts it" + readLog,
+		},
+		"one that crashed once, and is not ready now": {
+			pod: podWith(status(runs(540), ended(5, "Error", ""), restarts(1), started(true))), reason: "ProbeFailing",
+			text: "Pod shop-1 runs, but its readiness probe does not succeed: GET /ready on port 8080; it was " +
+				"restarted once, after exit code 5",
+		},
+		"a loop that is over": {
+			pod: podWith(status(runs(61), ended(5, "Error", ""), restarts(4), started(true))), reason: "ProbeFailing",
+			text: "Pod shop-1 runs, but its readiness probe does not succeed: GET /ready on port 8080; it was " +
+				"restarted more than once, after exit code 5",
+		},
+		"a program that ends by itself": {
+			pod:   podWith(status(waiting("CrashLoopBackOff", "back-off 10s"), ended(0, "Completed", ""), restarts(1))),
+			kills: podcause.Kills{containerName: ""}, reason: "CrashLoopBackOff", stalled: true,
+			text: "the container app of Pod shop-1 exits with code 0, again and again; its program should run until " +
+				"it is stopped" + readLog,
+		},
+		"a program that ends well, and nobody knows why": {
+			pod:    podWith(status(waiting("CrashLoopBackOff", "back-off 10s"), ended(0, "Completed", ""), restarts(1))),
+			reason: "CrashLoopBackOff", stalled: true,
+			text: "the container app of Pod shop-1 exits with code 0, again and again; perhaps a liveness or startup " +
+				"probe failed: the events about the Pod are not known" + readLog,
+		},
+		"a liveness probe that stops a program, which exits with its own code": {
+			pod:   podWith(status(waiting("CrashLoopBackOff", "back-off 10s"), ended(1, "Error", ""), restarts(3))),
+			kills: podcause.Kills{containerName: podcause.Liveness}, reason: "ProbeFailing", stalled: true,
+			text: "the container app of Pod shop-1 is stopped again and again, because its liveness probe fails: a TCP " +
+				"connection to port 8080" + readLog,
+		},
+		"a startup probe that stopped it once": {
+			pod:   podWith(status(runs(5), ended(143, "Error", ""), restarts(1), started(false))),
+			kills: podcause.Kills{containerName: podcause.Startup}, reason: "ProbeFailing",
+			text: "Pod shop-1 runs, but its startup probe has not succeeded: a TCP connection to port 9090; it was " +
+				"restarted once, after its startup probe failed",
+		},
+		"a node that does not answer": {
+			pod: unanswered(""), reason: "NodeNotReady", text: "the node node-3 of Pod shop-1 does not answer",
+		},
+		"a load balancer that finds it unhealthy": {
+			pod: unanswered("ReadinessGatesNotReady"), reason: "ReadinessGatesNotReady",
+			text: "Pod shop-1 runs, and its readiness gate is closed: target-health.elbv2.k8s.aws/k8s-payments-shop " +
+				"(Health checks failed with these codes: [503])",
 		},
 		"no node has room": {
 			pod:    scheduled(corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu."),
 			reason: "Unschedulable", stalled: true,
-			text: "no node takes a Pod: 0/3 nodes are available: 3 Insufficient cpu.",
+			text: "no node takes a Pod: 0/3 nodes are available: 3 Insufficient cpu",
 		},
 		"held back by a scheduling gate": {
 			pod: scheduled(corev1.PodReasonSchedulingGated, "gated"), reason: "Unschedulable",
@@ -207,12 +269,32 @@ func TestPodCause(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c := podProblem(row.pod, spec); c.reason != row.reason || c.text != row.text ||
+			if c := judge(spec).podProblem(row.pod, row.kills); c.reason != row.reason || c.text != row.text ||
 				c.stalled != row.stalled {
 				t.Errorf("got %+v", c)
 			}
 		})
 	}
+}
+
+// unanswered returns a Pod whose containers are ready, and which is not.
+func unanswered(reason string) *corev1.Pod {
+	const gate = "target-health.elbv2.k8s.aws/k8s-payments-shop"
+	pod := podWith(status(running, nothing, ready))
+	pod.Spec.NodeName = "node-3"
+	pod.Status.Conditions = []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
+		{Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: reason},
+	}
+	if reason != "" {
+		pod.Status.Conditions[2].Message = `the status of pod readiness gate "` + gate + `" is not "True", but False`
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+			Type: gate, Status: corev1.ConditionFalse, Reason: "Target.FailedHealthChecks",
+			Message: "Health checks failed with these codes: [503]",
+		})
+	}
+	return pod
 }
 
 func scheduled(reason, message string) *corev1.Pod {
@@ -261,33 +343,22 @@ func TestTheWorstPodOfTheWantedVersionIsTold(t *testing.T) {
 		podOf("new", "shop-bad", status(waiting("CreateContainerError", "no space"), nothing)),
 		podOf("new", "shop-worse", status(waiting("CreateContainerError", "second"), nothing)),
 	}
-	if c := p.problem(&v1alpha1.WebAppSpec{}); c.text != "the container app of Pod shop-bad cannot start: no space" {
+	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); c.text != "the container app of Pod shop-bad cannot start: no space" {
 		t.Errorf("got %+v", c)
 	}
 	p.pods[2].DeletionTimestamp = &metav1.Time{}
-	p.pods[3].Status.Phase = corev1.PodFailed
-	if c := p.problem(&v1alpha1.WebAppSpec{}); !strings.HasPrefix(c.text, "Pod shop-slow runs") {
-		t.Errorf("Pods that are going or evicted count: %+v", c)
+	p.pods[3].Status.Phase, p.pods[3].CreationTimestamp = corev1.PodFailed, metav1.Unix(1, 0)
+	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); !strings.HasPrefix(c.text, "Pod shop-slow runs") {
+		t.Errorf("Pods that are going or failed long ago count: %+v", c)
 	}
 	p.sets[0].Status.Conditions = []appsv1.ReplicaSetCondition{
 		{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q"},
 	}
-	if c := p.problem(&v1alpha1.WebAppSpec{}); c.reason != "QuotaExceeded" {
+	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); c.reason != "QuotaExceeded" {
 		t.Errorf("what cannot be created does not come first: %+v", c)
 	}
 	p.deployment.Generation = 9
-	if c := p.problem(&v1alpha1.WebAppSpec{}); c.text != "" {
+	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); c.text != "" {
 		t.Errorf("a version of before is blamed: %+v", c)
-	}
-}
-
-func TestLastLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "one": "one", "one\ntwo\n\n": "two", "one\r\ntwo\r\n": "two", "a\x1b[31mred\x00": "a[31mred",
-		"  \n ": "", "cut \xff here": "cut  here",
-	} {
-		if got := lastLine(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
 	}
 }

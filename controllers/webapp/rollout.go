@@ -1,8 +1,12 @@
 package webapp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,58 +25,76 @@ func (r *reconciliation) finishRollout(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// checkRollout returns nil when everything runs as wanted, else why it does not.
+// checkRollout returns nil when everything runs as wanted, or a version that is out gets more Pods; else why not.
 func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 	state, err := r.observe(ctx)
 	if err != nil {
 		return "", err
 	}
 	progress, complete := state.progress()
-	if complete {
+	found := r.problem(ctx, state)
+	out := state.rolledOut()
+	switch {
+	case complete && !found.stalled:
 		return fmt.Sprintf("%s of %s", replicas(state.wantedReplicas()), r.app.Spec.Image), nil
+	case out && found.rank() <= rankStarting && state.deployment.Status.AvailableReplicas > 0:
+		return fmt.Sprintf("%s of %s, %d still starting", replicas(state.wantedReplicas()), r.app.Spec.Image,
+			state.wantedReplicas()-state.deployment.Status.AvailableReplicas), nil
 	}
-	found := state.problem(&r.app.Spec)
-	text := progress
-	if found.text != "" {
-		text += "; " + found.text
-	}
-	if image := state.servingImage(); image != "" && image != r.app.Spec.Image {
-		text += "; " + image + " still serves"
-	}
+	text := strings.Join(slices.DeleteFunc([]string{progress, found.text, r.older(state)},
+		func(s string) bool { return s == "" }), "; ")
 	switch {
 	case found.stalled:
-		return "", engine.Blocked(found.reason, "%s", text)
+		return "", r.wait(engine.Blocked(found.reason, "%s", text), found)
+	case out:
+		reason := cmp.Or(found.reason, v1alpha1.ReasonMinimumReplicasUnavailable)
+		return "", r.wait(engine.Wait(reason, engine.WatchFallback, "%s", text), found)
 	case state.stuckCondition() != nil:
 		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s",
 			progressDeadline, text)
 	}
-	return "", engine.Wait(v1alpha1.ReasonRollingOut, engine.WatchFallback, "%s", text)
+	return "", r.wait(engine.Wait(v1alpha1.ReasonRollingOut, engine.WatchFallback, "%s", text), found)
 }
 
-// progress returns the progress of the rollout as text.
+// older says which other image serves meanwhile; empty if none does.
+func (r *reconciliation) older(state runtimeState) string {
+	if image := state.servingImage(); image != "" && image != r.app.Spec.Image {
+		return image + " still serves"
+	}
+	return ""
+}
+
+// wait makes the next pass come when the problem may be over, if that is sooner: nothing else would cause one.
+func (r *reconciliation) wait(outcome error, found problem) error {
+	if w, ok := engine.AsWait(outcome); ok && !found.until.IsZero() {
+		w.After = min(w.After, max(found.until.Sub(r.Now()), time.Second))
+	}
+	return outcome
+}
+
+// progress returns what is missing as text, and whether nothing is.
 func (s runtimeState) progress() (string, bool) {
 	d, n := &s.deployment, s.wantedReplicas()
-	if d.Status.ObservedGeneration < d.Generation {
+	if !s.observed() {
 		return "the new version is being prepared", false
 	}
 	updated, available := d.Status.UpdatedReplicas, d.Status.AvailableReplicas
 	switch {
-	case updated < n:
+	case updated < n && !s.rolledOut():
 		return fmt.Sprintf("%d of %s updated", updated, replicas(n)), false
 	case d.Status.Replicas > updated:
 		return fmt.Sprintf("%s updated, %d old to go", replicas(updated), d.Status.Replicas-updated), false
-	case available < updated:
+	case available < n:
 		return fmt.Sprintf("%d of %s available", available, replicas(n)), false
 	}
 	return "", true
 }
 
 // stuckCondition returns the Deployment controller's condition of a rollout without progress; nil if it makes progress,
-// or if that controller has not observed this generation.
+// or if that controller has not observed the template.
 func (s runtimeState) stuckCondition() *appsv1.DeploymentCondition {
 	c := s.condition(appsv1.DeploymentProgressing)
-	if c == nil || c.Status != corev1.ConditionFalse ||
-		s.deployment.Status.ObservedGeneration < s.deployment.Generation {
+	if c == nil || c.Status != corev1.ConditionFalse || !s.observed() {
 		return nil
 	}
 	return c

@@ -44,9 +44,12 @@ func stripUnused(in any) (any, error) {
 	switch o := in.(type) {
 	case *corev1.Pod:
 		o.ManagedFields, o.Annotations = nil, nil
-		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
+		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, InitContainers: onlySidecars(o.Spec.InitContainers)}
 	case *appsv1.ReplicaSet:
 		o.ManagedFields = nil
+		o.Annotations = map[string]string{
+			RevisionAnnotation: o.Annotations[RevisionAnnotation], annotationTemplate: templateDigest(&o.Spec.Template),
+		}
 		images := o.Spec.Template.Spec.Containers
 		for i := range images {
 			images[i] = corev1.Container{Name: images[i].Name, Image: images[i].Image}
@@ -54,6 +57,17 @@ func stripUnused(in any) (any, error) {
 		o.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: images}}
 	}
 	return in, nil
+}
+
+// onlySidecars keeps of the init containers which of them run beside the others.
+func onlySidecars(all []corev1.Container) []corev1.Container {
+	var out []corev1.Container
+	for i := range all {
+		if all[i].RestartPolicy != nil {
+			out = append(out, corev1.Container{Name: all[i].Name, RestartPolicy: all[i].RestartPolicy})
+		}
+	}
+	return out
 }
 
 // appKey returns the WebApp of a Pod or ReplicaSet, from its label.
@@ -87,7 +101,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 	reconciler := Reconciler{
 		Applier: apply.Applier{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()},
 		Bound:   boundIn(mgr, o.Bindable), GivesRights: givesRightsIn(mgr), Routes: routesIn(mgr, o.HostnamesOff),
-		Team: teamIn(mgr),
+		Team: teamIn(mgr), Kills: NewKills(mgr.GetAPIReader()), Now: o.Engine.Now,
 	}
 	return engine.Build(mgr, &v1alpha1.WebApp{}, reconciler, o.Engine, func(b *builder.Builder) {
 		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(watch.NotCreated()))

@@ -3,6 +3,9 @@ package webapp
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -101,16 +104,51 @@ func revision(obj client.Object) int64 {
 	return n
 }
 
+// annotationTemplate has a digest of a ReplicaSet's template, in the cache only, which does not keep the template.
+const annotationTemplate = "portico.dev/template-digest"
+
+// templateDigest identifies a template, without the label that only a ReplicaSet's has.
+func templateDigest(template *corev1.PodTemplateSpec) string {
+	t := template.DeepCopy()
+	delete(t.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	data, err := json.Marshal(t)
+	if err != nil {
+		return "" // a template can always be written
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// observed reports whether the Deployment controller has acted on the template that is wanted now. A generation that it
+// has not observed may differ only in the number of Pods, which is no new version.
+func (s runtimeState) observed() bool {
+	d := &s.deployment
+	if d.Status.ObservedGeneration >= d.Generation {
+		return true
+	}
+	return len(s.sets) > 0 && revision(d) == revision(&s.sets[0]) &&
+		s.sets[0].Annotations[annotationTemplate] == templateDigest(&d.Spec.Template)
+}
+
+// rolledOut reports whether the wanted version replaced those before it: then a Pod that is not available is no
+// rollout, but one that is added or replaced.
+func (s runtimeState) rolledOut() bool {
+	c, d := s.condition(appsv1.DeploymentProgressing), &s.deployment.Status
+	return c != nil && c.Reason == newReplicaSetAvailable && d.Replicas == d.UpdatedReplicas && s.observed()
+}
+
+// newReplicaSetAvailable is the Deployment controller's reason for a version that is out. It stays until the next one.
+const newReplicaSetAvailable = "NewReplicaSetAvailable"
+
 // currentReplicaSet returns the version that the Deployment requests; nil until its controller has created it.
 func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
-	d := &s.deployment
-	if len(s.sets) == 0 || d.Status.ObservedGeneration < d.Generation || revision(d) != revision(&s.sets[0]) {
+	if len(s.sets) == 0 || !s.observed() || revision(&s.deployment) != revision(&s.sets[0]) {
 		return nil
 	}
 	return &s.sets[0]
 }
 
-// podsOf returns the Pods of a version that are neither being deleted nor finished: an evicted one has been replaced.
+// podsOf returns the Pods of a version that are neither being deleted nor finished: for failed ones see failuresOf.
 func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	var all []corev1.Pod
 	for i := range s.pods {

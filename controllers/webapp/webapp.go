@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -45,6 +46,9 @@ type Reconciler struct {
 	Routes      Routes
 	// Team returns the Team of a namespace, nil without one.
 	Team func(ctx context.Context, namespace string) (*v1alpha1.Team, error)
+	// Kills finds out whether a probe stopped a container; nil if that stays unknown.
+	Kills *Kills
+	Now   func() time.Time
 }
 
 // reconciliation is one pass over one WebApp.

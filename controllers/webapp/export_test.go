@@ -1,0 +1,4 @@
+package webapp
+
+// TemplateDigest is for tests of the package from outside.
+var TemplateDigest = templateDigest

@@ -1,0 +1,117 @@
+package webapp
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/portico-platform/portico/api/podcause"
+)
+
+const (
+	// mostKills bounds the containers whose last end is remembered.
+	mostKills = 2000
+	// mostEvents bounds the events that are read about one Pod: the kubelet counts equal ones in one event.
+	mostEvents = 100
+	// eventsWait bounds a read of events: the status is worth more than the cause.
+	eventsWait = 5 * time.Second
+)
+
+// Kills knows which containers were stopped by the kubelet because a probe failed. Only events say it, and each end is
+// looked up once. It is safe for concurrent use. A nil Kills knows nothing and reads nothing.
+type Kills struct {
+	reader client.Reader
+	ends   *lru.Cache // of end, by container
+}
+
+// NewKills returns Kills that reads events from reader, past any cache.
+func NewKills(reader client.Reader) *Kills { return &Kills{reader, lru.New(mostKills)} }
+
+type endKey struct {
+	pod       types.UID
+	container string
+}
+
+// end is an end of a container, and the probe that caused it; "" for none.
+type end struct {
+	at    metav1.Time
+	code  int32
+	probe podcause.Probe
+}
+
+// known returns what is known without a request.
+func (k *Kills) known(pod *corev1.Pod) podcause.Kills {
+	out := podcause.Kills{}
+	for name, last := range endsOf(pod) {
+		if was, ok := k.last(pod, name); ok && was.at.Equal(&last.FinishedAt) {
+			out[name] = was.probe
+		}
+	}
+	return out
+}
+
+func (k *Kills) last(pod *corev1.Pod, name string) (end, bool) {
+	if k == nil {
+		return end{}, false
+	}
+	was, ok := k.ends.Get(endKey{pod.UID, name})
+	if !ok {
+		return end{}, false
+	}
+	return was.(end), true
+}
+
+// wants reports whether the cause may be that a probe failed, and that was not looked up yet.
+func (k *Kills) wants(pod *corev1.Pod, c podcause.Cause) bool {
+	if k == nil || c.End == nil || c.Kind == podcause.OutOfMemory || c.Kind == podcause.NeverStarts {
+		return false
+	}
+	_, known := k.known(pod)[c.Container]
+	return !known
+}
+
+// read looks up how the containers of a Pod ended. A read that fails leaves that unknown, and the next pass tries again.
+func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
+	ctx, cancel := context.WithTimeout(ctx, eventsWait)
+	defer cancel()
+	var list corev1.EventList
+	err := k.reader.List(ctx, &list, client.InNamespace(pod.Namespace), client.Limit(mostEvents),
+		client.MatchingFields{"involvedObject.uid": string(pod.UID)})
+	if err != nil {
+		log.FromContext(ctx).Info("The events about a Pod cannot be read", "pod", pod.Name, "error", err.Error())
+		return k.known(pod)
+	}
+	events := make([]*corev1.Event, len(list.Items))
+	for i := range list.Items {
+		events[i] = &list.Items[i]
+	}
+	found := podcause.KillsIn(events, pod)
+	for name, last := range endsOf(pod) {
+		was, _ := k.last(pod, name)
+		// The kubelet drops events about a Pod that has many: the same end again has the same cause.
+		if found[name] == "" && was.code == last.ExitCode {
+			found[name] = was.probe
+		}
+		k.ends.Add(endKey{pod.UID, name}, end{last.FinishedAt, last.ExitCode, found[name]})
+	}
+	return found
+}
+
+// endsOf returns how the containers of a Pod ended last, by name.
+func endsOf(pod *corev1.Pod) map[string]*corev1.ContainerStateTerminated {
+	out := map[string]*corev1.ContainerStateTerminated{}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if last := podcause.LastEnd(&statuses[i]); last != nil {
+				out[statuses[i].Name] = last
+			}
+		}
+	}
+	return out
+}
