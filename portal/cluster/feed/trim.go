@@ -60,7 +60,7 @@ func trimContainers(all []corev1.Container) []corev1.Container {
 	for i := range all {
 		r := all[i].Resources
 		out = append(out, corev1.Container{
-			Name: all[i].Name, Image: all[i].Image, Resources: corev1.ResourceRequirements{
+			Name: all[i].Name, Image: all[i].Image, RestartPolicy: all[i].RestartPolicy, Resources: corev1.ResourceRequirements{
 				Requests: r.Requests, Limits: r.Limits,
 			},
 		})
@@ -73,7 +73,7 @@ func trimStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
 	for i := range all {
 		s := &all[i]
 		out = append(out, corev1.ContainerStatus{
-			Name: s.Name, Ready: s.Ready, RestartCount: s.RestartCount, Image: s.Image,
+			Name: s.Name, Ready: s.Ready, Started: s.Started, RestartCount: s.RestartCount, Image: s.Image,
 			State: trimState(s.State), LastTerminationState: trimState(s.LastTerminationState),
 		})
 	}

@@ -53,7 +53,7 @@ func New(may *rights.Rights, from *feed.Feed, as *impersonate.Impersonator, clie
 // Close ends the watches of events.
 func (p *Pods) Close() { p.events.close() }
 
-// List returns the Pods of app, newest first; they are shared with the cache and hold only what trimPod leaves. The
+// List returns the Pods of app, newest first, and after them the failed ones likewise; they are shared with the cache and hold only what trimPod leaves. The
 // caller needs the right to list Pods in the namespace; the termination messages of containers need the right to read
 // logs.
 func (p *Pods) List(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
@@ -79,9 +79,17 @@ func (p *Pods) List(ctx context.Context, id auth.Identity, app *unstructured.Uns
 		}
 	}
 	slices.SortFunc(out, func(a, b *corev1.Pod) int {
-		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(failed(a)-failed(b), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// failed returns 1 for a Pod that failed: it has been replaced, and would hide those that run.
+func failed(pod *corev1.Pod) int {
+	if pod.Status.Phase == corev1.PodFailed {
+		return 1
+	}
+	return 0
 }
 
 // withoutWords returns a copy of a Pod without the termination messages of its containers, which can hold anything, as

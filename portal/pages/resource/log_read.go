@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -140,8 +141,8 @@ func containerNames(pod *corev1.Pod) []string {
 }
 
 func mainContainer(names []string) string {
-	if slices.Contains(names, appContainer) || len(names) == 0 {
-		return appContainer
+	if slices.Contains(names, podcause.App) || len(names) == 0 {
+		return podcause.App
 	}
 	return names[0]
 }

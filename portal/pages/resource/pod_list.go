@@ -3,19 +3,36 @@ package resource
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxPods bounds the Pods on a page.
-const maxPods = 100
+const (
+	// maxPods bounds the Pods on a page.
+	maxPods = 100
+	// maxFailed bounds the failed ones among them: they stay in the cluster until somebody deletes them.
+	maxFailed = 5
+)
+
+// shown returns the Pods that a page shows, of those that List returned, where the failed ones come last.
+func shown(pods []*corev1.Pod) []*corev1.Pod {
+	first := slices.IndexFunc(pods, isFailed)
+	if first < 0 {
+		first = len(pods)
+	}
+	return pods[:min(len(pods), first+maxFailed, maxPods)]
+}
+
+func isFailed(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed }
 
 const noPodsHere = "You are not allowed to see Pods here: your role lacks the right to list them."
 
@@ -31,8 +48,9 @@ func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.
 		return err
 	}
 	out.NoPods = "There are no Pods. They come with the rollout; what holds it up stands above."
-	out.Hidden = max(0, len(pods)-maxPods)
-	pods = pods[:min(len(pods), maxPods)]
+	all := len(pods)
+	pods = shown(pods)
+	out.Hidden = all - len(pods)
 	for _, pod := range pods {
 		out.Pods = append(out.Pods, p.podOf(l, pod, app.Spec.Image))
 	}
@@ -49,7 +67,7 @@ func (p *Pages) podOf(l objectRequest, pod *corev1.Pod, wanted string) views.Pod
 	v := views.Pod{
 		ID: "pod-" + page.ElementID(pod.Name), Name: pod.Name,
 		Href: views.PodPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name, pod.Name),
-		Look: podLook(pod), LastWords: podLastWords(pod), Image: image, Version: tagOf(image), Old: image != wanted,
+		Look: podLook(pod, p.Now(), nil), LastWords: podLastWords(pod), Image: image, Version: tagOf(image), Old: image != wanted,
 		Created: p.Moment(pod.CreationTimestamp.Time), Node: pod.Spec.NodeName,
 	}
 	for i := range pod.Status.ContainerStatuses {
@@ -65,7 +83,7 @@ func (p *Pages) podOf(l objectRequest, pod *corev1.Pod, wanted string) views.Pod
 // imageOf returns the image of the application's own container.
 func imageOf(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == appContainer || len(pod.Spec.Containers) == 1 {
+		if pod.Spec.Containers[i].Name == podcause.App || len(pod.Spec.Containers) == 1 {
 			return pod.Spec.Containers[i].Image
 		}
 	}

@@ -3,111 +3,146 @@ package resource
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// appContainer is the container in which an application runs.
-const appContainer = "app"
-
-// podLook describes the state of a Pod: its worst problem.
-func podLook(pod *corev1.Pod) views.Look {
-	st := &pod.Status
+// podLook describes the state of a Pod: why it does not serve, or that it does. kills is what its events say, nil if
+// they were not read.
+func podLook(pod *corev1.Pod, now time.Time, kills podcause.Kills) views.Look {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return views.Look{
 			Word: "Terminating", Icon: "bin", Tone: "idle",
 			Text: "It finishes what it does, then it goes.",
 		}
-	case st.Reason == "NodeLost" || st.Phase == corev1.PodUnknown:
-		return views.Look{Word: "Not known", Icon: "wait", Tone: "warn", Text: "Its node does not answer."}
-	case st.Phase == corev1.PodFailed:
-		return views.Look{
-			Word: "Failed", Icon: "alert", Tone: "bad",
-			Text: humanize.Sentence(said(st.Reason, st.Message)),
-		}
-	case st.Phase == corev1.PodSucceeded:
+	case pod.Status.Phase == corev1.PodSucceeded:
 		return views.Look{Word: "Ended", Icon: "check", Tone: "idle"}
 	}
-	if l, ok := unscheduled(pod); ok {
+	c := podcause.Of(pod, now, kills)
+	if l := causeLook(c); l.Word != "" {
+		if c.Container != "" && c.Container != podcause.App {
+			l.Text = humanize.Join("In the container "+c.Container+":", l.Text)
+		}
 		return l
 	}
-	for _, s := range append(append([]corev1.ContainerStatus{}, st.InitContainerStatuses...), st.ContainerStatuses...) {
-		if l := containerLook(&s); l.Tone == "bad" {
-			return l
-		}
-	}
-	return liveLook(pod)
-}
-
-// liveLook describes the state of a Pod without problems.
-func liveLook(pod *corev1.Pod) views.Look {
-	ready, known := podCondition(pod, corev1.PodReady)
-	switch {
-	case known && ready.Status == corev1.ConditionTrue:
-		return views.Look{Word: "Running and ready", Icon: "check", Tone: "good"}
-	case pod.Status.Phase == corev1.PodRunning:
-		return views.Look{
-			Word: "Running, not ready", Icon: "spin", Tone: "busy",
-			Text: "It gets no requests until its readiness probe succeeds.",
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+			return views.Look{Word: "Running and ready", Icon: "check", Tone: "good"}
 		}
 	}
 	return views.Look{Word: "Starting", Icon: "spin", Tone: "busy"}
 }
 
-func unscheduled(pod *corev1.Pod) (views.Look, bool) {
-	c, ok := podCondition(pod, corev1.PodScheduled)
-	if !ok || c.Status != corev1.ConditionFalse {
-		return views.Look{}, false
+// causeLook describes a cause, briefly enough for a table; the zero Look if there is none.
+func causeLook(c podcause.Cause) views.Look {
+	bad := func(word, text string) views.Look {
+		return views.Look{Word: word, Icon: "alert", Tone: "bad", Text: text}
 	}
-	return views.Look{
-		Word: "Unschedulable", Icon: "alert", Tone: "bad",
-		Text: humanize.Sentence(cmp.Or(c.Message, "no node takes it")),
-	}, true
+	busy := func(word, text string) views.Look {
+		return views.Look{Word: word, Icon: "spin", Tone: "busy", Text: text}
+	}
+	detail := humanize.Sentence(c.Detail)
+	switch c.Kind {
+	case podcause.Unschedulable:
+		return bad("Unschedulable", cmp.Or(detail, "No node takes it."))
+	case podcause.Held:
+		return busy("Held back", detail)
+	case podcause.NodeSilent:
+		return views.Look{
+			Word: "Not known", Icon: "wait", Tone: "warn",
+			Text: fmt.Sprintf("Its node %s does not answer.", c.Node),
+		}
+	case podcause.GateClosed:
+		return busy("Running, not ready", "It gets no requests until its readiness gate opens: "+detail)
+	case podcause.NoImage, podcause.NotCreated, podcause.NeverStarts:
+		return bad(cannotStart(c), cmp.Or(detail, ending(c.End)))
+	case podcause.Ended, podcause.OutOfMemory, podcause.ProbeKilled:
+		return endLook(c)
+	case podcause.NotStarted, podcause.NotReady:
+		return busy("Running, not ready", humanize.Join(
+			fmt.Sprintf("It gets no requests until its %s probe succeeds.", c.Probe), restarted(c.Earlier)))
+	case podcause.NotFinished:
+		return busy("Starting", "Its init container "+c.Container+" has not finished.")
+	case podcause.Evicted:
+		return bad("Evicted", detail)
+	case podcause.Rejected:
+		return bad("Rejected by its node", cmp.Or(detail, humanize.Sentence(humanize.Words(c.Reason))))
+	case podcause.Shutdown:
+		return views.Look{Word: "Ended", Icon: "alert", Tone: "warn", Text: fmt.Sprintf("Its node %s shut down.", c.Node)}
+	case podcause.Failed:
+		return bad("Failed", humanize.Sentence(said(c.Reason, c.Detail)))
+	}
+	return views.Look{}
 }
 
-func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) (corev1.PodCondition, bool) {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == kind {
-			return c, true
+// cannotStart names what is wrong with a container that does not start.
+func cannotStart(c podcause.Cause) string {
+	switch {
+	case c.Reason == "ImageInspectError":
+		return "Image cannot be read"
+	case c.Kind == podcause.NoImage:
+		return "Image cannot be pulled"
+	case c.Reason == "CreateContainerConfigError":
+		return "Configuration is missing"
+	}
+	return "Cannot be started"
+}
+
+// endLook describes a container that ended.
+func endLook(c podcause.Cause) views.Look {
+	l := views.Look{Word: "Crashed", Icon: "alert", Tone: "bad", Text: ending(c.End)}
+	switch {
+	case c.Kind == podcause.ProbeKilled:
+		l.Word = "Probe fails"
+		l.Text = fmt.Sprintf("Kubernetes stopped it, because its %s probe failed. %s", c.Probe, ending(c.End))
+	case c.Perhaps:
+		l.Text += " Perhaps a liveness or startup probe failed."
+	case c.Kind == podcause.Ended && c.Code == 0 && !c.Init:
+		l.Text += " It should run until it is stopped."
+	}
+	if c.Again {
+		l.Word, l.Text = "Keeps crashing", l.Text+" Kubernetes keeps restarting it."
+		if c.Kind == podcause.ProbeKilled {
+			l.Word = "Probe keeps failing"
 		}
 	}
-	return corev1.PodCondition{}, false
+	return l
 }
 
-// troubles are the reasons of waiting that do not resolve by themselves.
-var troubles = map[string]string{
-	"ImagePullBackOff": "Image cannot be pulled", "ErrImagePull": "Image cannot be pulled",
-	"InvalidImageName":  "Image cannot be pulled",
-	"ErrImageNeverPull": "Image cannot be pulled", "ImageInspectError": "Image cannot be read",
-	"CreateContainerConfigError": "Configuration is missing", "CreateContainerError": "Cannot be started",
-	"RunContainerError": "Cannot be started",
+// restarted says how the run before this one ended; "" for none.
+func restarted(c *podcause.Cause) string {
+	if c == nil {
+		return ""
+	}
+	times := "once"
+	if c.Again {
+		times = "more than once"
+	}
+	why := ending(c.End)
+	if c.Kind == podcause.ProbeKilled {
+		why = fmt.Sprintf("Its %s probe failed.", c.Probe)
+	}
+	return fmt.Sprintf("It was restarted %s. %s", times, why)
 }
 
 // containerLook describes the state of a container.
-func containerLook(s *corev1.ContainerStatus) views.Look {
+func containerLook(
+	pod *corev1.Pod, s *corev1.ContainerStatus, init bool, now time.Time, kills podcause.Kills,
+) views.Look {
+	if l := causeLook(podcause.OfContainer(pod, s, init, now, kills)); l.Word != "" {
+		return l
+	}
 	switch st := s.State; {
-	case st.Waiting != nil && st.Waiting.Reason == "CrashLoopBackOff":
-		return views.Look{
-			Word: "Keeps crashing", Icon: "alert", Tone: "bad",
-			Text: humanize.Join(ending(s.LastTerminationState.Terminated), "Kubernetes keeps restarting it."),
-		}
-	case st.Waiting != nil && troubles[st.Waiting.Reason] != "":
-		return views.Look{
-			Word: troubles[st.Waiting.Reason], Icon: "alert", Tone: "bad",
-			Text: humanize.Sentence(st.Waiting.Message),
-		}
-	case st.Terminated != nil && st.Terminated.ExitCode != 0:
-		return views.Look{Word: "Crashed", Icon: "alert", Tone: "bad", Text: ending(st.Terminated)}
 	case st.Terminated != nil:
 		return views.Look{Word: "Ended", Icon: "check", Tone: "idle"}
 	case st.Running != nil && s.Ready:
 		return views.Look{Word: "Running and ready", Icon: "check", Tone: "good"}
-	case st.Running != nil:
-		return views.Look{Word: "Running, not ready", Icon: "spin", Tone: "busy"}
 	}
 	return views.Look{Word: "Starting", Icon: "spin", Tone: "busy"}
 }
@@ -119,7 +154,7 @@ func ending(t *corev1.ContainerStateTerminated) string {
 		return ""
 	case t.Reason == "OOMKilled":
 		return fmt.Sprintf("Killed for using more memory than its limit (exit code %d, OOMKilled).", t.ExitCode)
-	case t.Reason == "" || t.Reason == "Error":
+	case t.Reason == "" || t.Reason == "Error" || t.Reason == "Completed":
 		return fmt.Sprintf("Exit code %d.", t.ExitCode)
 	}
 	return fmt.Sprintf("Exit code %d (%s).", t.ExitCode, t.Reason)
@@ -129,7 +164,7 @@ func ending(t *corev1.ContainerStateTerminated) string {
 func podLastWords(pod *corev1.Pod) string {
 	var last *corev1.ContainerStateTerminated
 	for i := range pod.Status.ContainerStatuses {
-		if t := lastEnd(&pod.Status.ContainerStatuses[i]); t != nil &&
+		if t := podcause.LastEnd(&pod.Status.ContainerStatuses[i]); t != nil &&
 			(last == nil || last.FinishedAt.Before(&t.FinishedAt)) {
 			last = t
 		}
@@ -138,14 +173,6 @@ func podLastWords(pod *corev1.Pod) string {
 		return ""
 	}
 	return last.Message
-}
-
-// lastEnd returns how a container last ended; nil if it never has.
-func lastEnd(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
-	if s.State.Terminated != nil {
-		return s.State.Terminated
-	}
-	return s.LastTerminationState.Terminated
 }
 
 // said joins a reason and its message, either of which can be missing.

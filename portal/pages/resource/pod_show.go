@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -44,8 +45,13 @@ func (p *Pages) frameOf(r *http.Request, at *podRequest, title string) error {
 func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, error) {
 	d := views.PodDetail{Frame: at.frame, Pod: at.view, App: page.ResourceOf(at.space, at.ref.Kind, at.app, p.Now())}
 	st := &at.pod.Status
-	d.Containers = append(p.containers(at, at.pod.Spec.InitContainers, st.InitContainerStatuses),
-		p.containers(at, at.pod.Spec.Containers, st.ContainerStatuses)...)
+	events, failed := p.Cluster.Pods.Events(ctx, at.id, at.pod)
+	var kills podcause.Kills
+	if failed == nil {
+		kills = podcause.KillsIn(events, at.pod)
+		d.Pod.Look = podLook(at.pod, p.Now(), kills)
+	}
+	d.Containers = append(p.containers(at, true, kills), p.containers(at, false, kills)...)
 	for _, c := range st.Conditions {
 		d.Conditions = append(d.Conditions, stepOf(status.StepOf(humanize.Words(string(c.Type)), status.Condition{
 			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message,
@@ -58,12 +64,12 @@ func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, 
 		{Label: "Node", Value: at.view.Node},
 		{Label: "Created", At: at.view.Created},
 	}, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
-	events, err := p.Cluster.Pods.Events(ctx, at.id, at.pod)
-	if _, ok := errors.AsType[*failure.UnavailableError](err); ok {
+	if _, ok := errors.AsType[*failure.UnavailableError](failed); ok {
 		d.NoEvents = "Kubernetes does not tell them just now. The rest of the page holds."
 		return d, nil
 	}
-	d.Events, d.NoEvents, err = p.happenings(events, err)
+	var err error
+	d.Events, d.NoEvents, err = p.happenings(events, failed)
 	return d, err
 }
 
@@ -74,10 +80,12 @@ func age(old bool) string {
 	return ""
 }
 
-// containers returns the containers of the spec, even before the node reports them.
-func (p *Pages) containers(
-	at podRequest, spec []corev1.Container, statuses []corev1.ContainerStatus,
-) []views.Container {
+// containers returns the containers of the spec, or the init containers, even before the node reports them.
+func (p *Pages) containers(at podRequest, init bool, kills podcause.Kills) []views.Container {
+	spec, statuses := at.pod.Spec.Containers, at.pod.Status.ContainerStatuses
+	if init {
+		spec, statuses = at.pod.Spec.InitContainers, at.pod.Status.InitContainerStatuses
+	}
 	out := make([]views.Container, 0, len(spec))
 	for i := range spec {
 		s := &corev1.ContainerStatus{}
@@ -87,10 +95,11 @@ func (p *Pages) containers(
 			s = &statuses[n]
 		}
 		c := views.Container{
-			Name: spec[i].Name, Image: spec[i].Image, Look: containerLook(s), Restarts: int(s.RestartCount),
+			Name: spec[i].Name, Image: spec[i].Image, Restarts: int(s.RestartCount),
+			Look: containerLook(at.pod, s, init, p.Now(), kills),
 			Logs: at.view.Href + "/logs?container=" + spec[i].Name,
 		}
-		if t := lastEnd(s); t != nil {
+		if t := podcause.LastEnd(s); t != nil {
 			c.LastWords = t.Message
 		}
 		if t := s.LastTerminationState.Terminated; t != nil {

@@ -148,7 +148,8 @@ func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 // replicaSets returns the owners of the Pods, with the Pods below them; the one with the youngest Pod first.
 func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 	var sets []views.Node
-	for _, pod := range pods[:min(len(pods), maxPods)] {
+	live := map[string][]views.Look{}
+	for _, pod := range shown(pods) {
 		kind, owner := "Pods", "" // without an owner
 		if o := metav1.GetControllerOf(pod); o != nil {
 			kind, owner = o.Kind, o.Name
@@ -158,24 +159,27 @@ func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 			sets, i = append(sets, views.Node{Kind: kind, Name: owner, Text: "Version " + tagOf(imageOf(pod)) + "."}),
 				len(sets)
 		}
-		look := podLook(pod)
+		look := podLook(pod, p.Now(), nil)
+		if !isFailed(pod) {
+			live[owner] = append(live[owner], look)
+		}
 		sets[i].Nodes = append(sets[i].Nodes, views.Node{
 			Kind: "Pod", Name: pod.Name, Href: views.PodPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name, pod.Name),
 			Look: look, Text: look.Text,
 		})
 	}
 	for i := range sets {
-		sets[i].Look = setLook(sets[i].Nodes)
+		sets[i].Look = setLook(live[sets[i].Name])
 	}
 	slices.SortStableFunc(sets, func(a, b views.Node) int { return cmp.Compare(b.Name, a.Name) })
 	return sets
 }
 
-// setLook returns how many Pods are ready.
-func setLook(pods []views.Node) views.Look {
+// setLook returns how many Pods are ready. Failed ones do not count: they are replaced.
+func setLook(pods []views.Look) views.Look {
 	ready := 0
-	for _, n := range pods {
-		if n.Look.Tone == "good" {
+	for _, l := range pods {
+		if l.Tone == "good" {
 			ready++
 		}
 	}

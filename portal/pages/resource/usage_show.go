@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/pods"
 	"github.com/portico-platform/portico/web/views"
@@ -132,7 +133,7 @@ func (p *Pages) lastCrash(l objectRequest, pods []*corev1.Pod) *views.Crash {
 	for _, pod := range pods {
 		for i := range pod.Status.ContainerStatuses {
 			s := &pod.Status.ContainerStatuses[i]
-			t := lastEnd(s)
+			t := podcause.LastEnd(s)
 			if t != nil && t.ExitCode != 0 && (last == nil || last.FinishedAt.Before(&t.FinishedAt)) {
 				last, of, previous = t, pod, s.State.Terminated == nil && s.State.Running != nil
 			}
