@@ -78,7 +78,9 @@ func LastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 }
 
 // ended returns the cause of a container that ended so many times.
-func (out Cause) ended(c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated, times int32, kills Kills) Cause {
+func (out Cause) ended(c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated, times int32,
+	kills Kills,
+) Cause {
 	backOff := c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff"
 	out.Kind, out.Reason, out.Code, out.End = Ended, end.Reason, end.ExitCode, end
 	out.Again = times > 1 && (backOff || runOf(end) < lastingRun)

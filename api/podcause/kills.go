@@ -33,10 +33,19 @@ var killing = regexp.MustCompile(`^(?:Container|Init container) (\S+) failed (li
 // container's status does not say it, and its exit code is the program's own.
 func KillsIn(events []*corev1.Event, pod *corev1.Pod) Kills {
 	out := Kills{}
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if end := LastEnd(&statuses[i]); end != nil {
-				out[statuses[i].Name] = killOf(events, pod, statuses[i].Name, end)
+	for name, end := range Ends(pod) {
+		out[name] = killOf(events, pod, name, end)
+	}
+	return out
+}
+
+// Ends returns how the containers of a Pod ended last, by name; those that never ended are not in it.
+func Ends(pod *corev1.Pod) map[string]*corev1.ContainerStateTerminated {
+	out := map[string]*corev1.ContainerStateTerminated{}
+	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range all {
+			if end := LastEnd(&all[i]); end != nil {
+				out[all[i].Name] = end
 			}
 		}
 	}

@@ -118,9 +118,9 @@ func unscheduled(c *corev1.PodCondition) Cause {
 	}
 }
 
-// unready returns why a Pod is not ready whose containers all are. The kubelet writes both conditions together, and says
-// which readiness gates are closed. Ready alone becomes False, with no reason, when the node lifecycle controller finds
-// that the node does not answer.
+// unready returns why a Pod is not ready whose containers all are. The kubelet writes both conditions together, and
+// says which readiness gates are closed. Ready alone becomes False, with no reason, when the node lifecycle controller
+// finds that the node does not answer.
 func unready(pod *corev1.Pod) Cause {
 	ready, containers := condition(pod, corev1.PodReady), condition(pod, corev1.ContainersReady)
 	switch {

@@ -47,8 +47,12 @@ func factOf(c Cause) fact {
 func podOf(t *testing.T, status string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
-	if err := yaml.UnmarshalStrict([]byte("metadata: {name: shop-1, uid: u1}\nspec: {nodeName: node-1, containers: [], "+
-		"initContainers: [{name: migrate}, {name: mesh, restartPolicy: Always}]}\nstatus:\n"+status), pod); err != nil {
+	const before = `
+metadata: {name: shop-1, uid: u1}
+spec: {nodeName: node-1, containers: [], initContainers: [{name: migrate}, {name: mesh, restartPolicy: Always}]}
+status:
+`
+	if err := yaml.UnmarshalStrict([]byte(before+status), pod); err != nil {
 		t.Fatal(err)
 	}
 	return pod
@@ -87,15 +91,18 @@ func TestTheCauseOfEachPhaseOfACrashLoop(t *testing.T) {
 		{"a long back-off", "12", loops, crashed, loop},
 		{"a run that lasts", "13", runningSince("12:09:00"), crashed, fact{Kind: NotReady, Container: "app", Probe: Readiness, Earlier: Ended}},
 	} {
-		if diff := cmp.Diff(phase.want, factOf(Of(podOf(t, app(phase.restarts, phase.state, phase.last)), now, nil))); diff != "" {
+		c := Of(podOf(t, app(phase.restarts, phase.state, phase.last)), now, nil)
+		if diff := cmp.Diff(phase.want, factOf(c)); diff != "" {
 			t.Errorf("%s, restarts %s (-want +got):\n%s", phase.name, phase.restarts, diff)
 		}
 	}
-	if c := Of(podOf(t, app("2", runningSince("12:09:30"), crashed)), now, nil); !c.Until.Equal(now.Add(30 * time.Second)) {
+	c := Of(podOf(t, app("2", runningSince("12:09:30"), crashed)), now, nil)
+	if !c.Until.Equal(now.Add(30 * time.Second)) {
 		t.Errorf("the loop is over at %s", c.Until)
 	}
 	slow := `{terminated: {exitCode: 1, reason: Error, startedAt: "2026-11-28T12:00:00Z", finishedAt: "2026-11-28T12:04:00Z"}}`
-	if c := Of(podOf(t, app("2", runningSince("12:05:00"), slow)), now, nil); !c.Again || !c.Until.Equal(now.Add(3*time.Minute)) {
+	c = Of(podOf(t, app("2", runningSince("12:05:00"), slow)), now, nil)
+	if !c.Again || !c.Until.Equal(now.Add(3*time.Minute)) {
 		t.Errorf("a slow loop, of runs of 4 minutes: %+v", c)
 	}
 	rare := `{terminated: {exitCode: 1, reason: Error, startedAt: "2026-11-28T09:00:00Z", finishedAt: "2026-11-28T12:09:00Z"}}`
@@ -105,7 +112,6 @@ func TestTheCauseOfEachPhaseOfACrashLoop(t *testing.T) {
 }
 
 func TestCauses(t *testing.T) {
-	one := func(container string) string { return unreadyConditions + "\n  phase: Running\n  " + container }
 	for name, row := range map[string]struct {
 		status string
 		kills  Kills
@@ -117,11 +123,13 @@ func TestCauses(t *testing.T) {
 			fact{Kind: OutOfMemory, Container: "app", Again: true, Stalled: true, Code: 137},
 		},
 		"memory of a child": {
-			app("1", loops, `{terminated: {exitCode: 137, reason: Error}}`), Kills{"app": ""},
+			app("1", loops, `{terminated: {exitCode: 137, reason: Error}}`),
+			Kills{"app": ""},
 			fact{Kind: Ended, Container: "app", Again: true, Stalled: true, Code: 137, Perhaps: true},
 		},
 		"it ends well, again and again": {
-			app("1", loops, `{terminated: {exitCode: 0, reason: Completed}}`), Kills{"app": ""},
+			app("1", loops, `{terminated: {exitCode: 0, reason: Completed}}`),
+			Kills{"app": ""},
 			fact{Kind: Ended, Container: "app", Again: true, Stalled: true},
 		},
 		"it ends well, and the events are not known": {
@@ -129,7 +137,8 @@ func TestCauses(t *testing.T) {
 			fact{Kind: Ended, Container: "app", Again: true, Stalled: true, Perhaps: true},
 		},
 		"a probe ends it, whatever its code": {
-			app("1", loops, `{terminated: {exitCode: 3, reason: Error}}`), Kills{"app": Liveness},
+			app("1", loops, `{terminated: {exitCode: 3, reason: Error}}`),
+			Kills{"app": Liveness},
 			fact{Kind: ProbeKilled, Container: "app", Again: true, Stalled: true, Code: 3, Probe: Liveness},
 		},
 		"a command that does not exist": {
@@ -140,41 +149,30 @@ func TestCauses(t *testing.T) {
 			app("1", `{waiting: {reason: ErrImagePull, message: "failed to pull: read tcp 10.244.0.5:43210->192.0.2.7:443: read: connection reset by peer"}}`, crashed), nil,
 			fact{Kind: NoImage, Container: "app", Stalled: true, Detail: "failed to pull: read tcp: read: connection reset by peer"},
 		},
-		"an init container that runs": {
-			"  phase: Pending\n  initContainerStatuses: [{name: migrate, image: m, imageID: '', ready: false, restartCount: 0, started: true, state: " + runningSince("12:09:00") + "}]\n" +
-				"  containerStatuses: [{name: app, image: a, imageID: '', ready: false, restartCount: 0, state: {waiting: {reason: PodInitializing}}}]", nil,
-			fact{Kind: NotFinished, Container: "migrate", Starting: true},
-		},
+		"an init container that runs": {initRuns, nil, fact{Kind: NotFinished, Container: "migrate", Starting: true}},
 		"an init container that fails": {
-			"  phase: Pending\n  initContainerStatuses: [{name: migrate, image: m, imageID: '', ready: false, restartCount: 3, state: " + loops + ", lastState: " + crashed + "}]\n" +
-				"  containerStatuses: [{name: app, image: a, imageID: '', ready: false, restartCount: 0, state: {waiting: {reason: PodInitializing}}}]", nil,
+			initFails, nil,
 			fact{Kind: Ended, Container: "migrate", Again: true, Stalled: true, Code: 1},
 		},
 		"a sidecar that does not start": {
-			"  phase: Pending\n  initContainerStatuses: [{name: migrate, image: m, imageID: '', ready: true, restartCount: 0, state: {terminated: {exitCode: 0, reason: Completed}}}, " +
-				"{name: mesh, image: m, imageID: '', ready: false, started: false, restartCount: 0, state: " + runningSince("12:09:00") + "}]\n", nil,
+			sidecarStarts, nil,
 			fact{Kind: NotStarted, Container: "mesh", Starting: true, Probe: Startup},
 		},
 		"a second container that crashes, and the application waits for it": {
-			one("containerStatuses: [{name: app, image: a, imageID: '', ready: false, started: true, restartCount: 0, state: " + runningSince("12:09:00") + "}, " +
-				"{name: proxy, image: p, imageID: '', ready: false, restartCount: 4, state: " + loops + ", lastState: " + crashed + "}]"), nil,
+			proxyCrashes, nil,
 			fact{Kind: Ended, Container: "proxy", Again: true, Stalled: true, Code: 1},
 		},
-		"a readiness that flaps": {
-			"  phase: Running\n  conditions:\n  - {type: Ready, status: \"False\", reason: ContainersNotReady, lastTransitionTime: \"2026-11-28T12:05:00Z\"}\n" +
-				"  containerStatuses: [{name: app, image: a, imageID: '', ready: false, started: true, restartCount: 0, state: " + runningSince("12:00:03") + "}]", nil,
-			fact{Kind: NotReady, Container: "app", Probe: Readiness},
-		},
+		"a readiness that flaps": {readinessFlaps, nil, fact{Kind: NotReady, Container: "app", Probe: Readiness}},
 		"an evicted Pod": {
-			"  phase: Failed\n  reason: Evicted\n  message: 'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. '", nil,
+			failedPod("Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. "), nil,
 			fact{Kind: Evicted, Detail: "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi"},
 		},
 		"a Pod for another node": {
-			"  phase: Failed\n  reason: NodeAffinity\n  message: 'Pod was rejected: Predicate NodeAffinity failed: node(s) didn''t match Pod''s node affinity/selector'", nil,
-			fact{Kind: Rejected, Detail: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"},
+			failedPod("NodeAffinity", "Pod was rejected: Predicate NodeAffinity failed: node(s) did not match"), nil,
+			fact{Kind: Rejected, Detail: "Predicate NodeAffinity failed: node(s) did not match"},
 		},
 		"a node that shuts down": {
-			"  phase: Failed\n  reason: NodeShutdown\n  message: Pod was rejected as the node is shutting down.", nil,
+			failedPod("NodeShutdown", "Pod was rejected as the node is shutting down."), nil,
 			fact{Kind: Shutdown, Detail: "Pod was rejected as the node is shutting down"},
 		},
 	} {

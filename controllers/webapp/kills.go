@@ -48,7 +48,7 @@ type end struct {
 // known returns what is known without a request.
 func (k *Kills) known(pod *corev1.Pod) podcause.Kills {
 	out := podcause.Kills{}
-	for name, last := range endsOf(pod) {
+	for name, last := range podcause.Ends(pod) {
 		if was, ok := k.last(pod, name); ok && was.at.Equal(&last.FinishedAt) {
 			out[name] = was.probe
 		}
@@ -76,7 +76,8 @@ func (k *Kills) wants(pod *corev1.Pod, c podcause.Cause) bool {
 	return !known
 }
 
-// read looks up how the containers of a Pod ended. A read that fails leaves that unknown, and the next pass tries again.
+// read looks up how the containers of a Pod ended. A read that fails leaves that unknown, and the next pass tries
+// again.
 func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
 	ctx, cancel := context.WithTimeout(ctx, eventsWait)
 	defer cancel()
@@ -92,7 +93,7 @@ func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
 		events[i] = &list.Items[i]
 	}
 	found := podcause.KillsIn(events, pod)
-	for name, last := range endsOf(pod) {
+	for name, last := range podcause.Ends(pod) {
 		was, _ := k.last(pod, name)
 		// The kubelet drops events about a Pod that has many: the same end again has the same cause.
 		if found[name] == "" && was.code == last.ExitCode {
@@ -101,17 +102,4 @@ func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
 		k.ends.Add(endKey{pod.UID, name}, end{last.FinishedAt, last.ExitCode, found[name]})
 	}
 	return found
-}
-
-// endsOf returns how the containers of a Pod ended last, by name.
-func endsOf(pod *corev1.Pod) map[string]*corev1.ContainerStateTerminated {
-	out := map[string]*corev1.ContainerStateTerminated{}
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if last := podcause.LastEnd(&statuses[i]); last != nil {
-				out[statuses[i].Name] = last
-			}
-		}
-	}
-	return out
 }

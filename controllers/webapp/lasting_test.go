@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/webapp"
 )
 
-// out is the status of a Deployment whose version is out, with so many Pods of which so many are available.
+// out returns the status of a Deployment whose version is out, with so many Pods of which so many are available.
 func out(pods, available int32) appsv1.DeploymentStatus {
 	return appsv1.DeploymentStatus{
 		Replicas: pods, UpdatedReplicas: pods, AvailableReplicas: available,
@@ -164,7 +164,8 @@ func TestMorePodsAreNoNewVersion(t *testing.T) {
 			t.Errorf("%s: %v", step.what, err)
 		}
 	}
-	if got := l.marked("RolledOut"); got != "True Done 3 replicas of registry.example.com/shop:1.0.0, 1 still starting" {
+	const rolled = "True Done 3 replicas of registry.example.com/shop:1.0.0, 1 still starting"
+	if got := l.marked("RolledOut"); got != rolled {
 		t.Errorf("RolledOut is %q", got)
 	}
 	l.controller("1", out(3, 0))
@@ -234,7 +235,8 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 		l.is(l.with(rec), "CrashLoopBackOff", begins+"exits with code 0, again and again; perhaps a liveness or "+
 			"startup probe failed: the events about the Pod are not known"+ends)
 	}
-	const killed = begins + "is stopped again and again, because its liveness probe fails: a TCP connection to port 8080" + ends
+	const killed = begins + "is stopped again and again, because its liveness probe fails: a TCP connection to port " +
+		"8080" + ends
 	if events.fails = nil; events.reads != 2 {
 		t.Errorf("%d reads, want one in each pass that knows nothing", events.reads)
 	}

@@ -11,9 +11,10 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// problem says why not everything runs as wanted, from the most specific object. Its text is stable: counters, back-offs
-// and other parts that differ between tries are omitted, or every try would change the status. The application's output
-// is omitted too: it may contain anything, and a reader of the status may have no access to the log.
+// problem says why not everything runs as wanted, from the most specific object. Its text is stable: counters,
+// back-offs and other parts that differ between tries are omitted, or every try would change the status. The
+// application's output is omitted too: it may contain anything, and a reader of the status may have no access to the
+// log.
 type problem struct {
 	reason   string
 	text     string    // empty: nothing is known

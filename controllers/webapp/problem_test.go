@@ -170,7 +170,7 @@ func TestPodCause(t *testing.T) {
 			text: "Pod shop-1 runs, but its startup probe has not succeeded: a TCP connection to port 9090",
 		},
 		"a sidecar that is not ready": {
-			pod:    podWith(status(running, nothing, ready), func() corev1.ContainerStatus { c := sidecar; c.State = running; return c }()),
+			pod:    podWith(status(running, nothing, ready), corev1.ContainerStatus{Name: "proxy", State: running}),
 			reason: "ProbeFailing",
 			text:   "Pod shop-1 runs, but the container proxy is not ready: its readiness probe does not succeed",
 		},
@@ -233,7 +233,7 @@ func TestPodCause(t *testing.T) {
 				"it is stopped" + readLog,
 		},
 		"a program that ends well, and nobody knows why": {
-			pod:    podWith(status(waiting("CrashLoopBackOff", "back-off 10s"), ended(0, "Completed", ""), restarts(1))),
+			pod:    podWith(status(waiting("CrashLoopBackOff", "x"), ended(0, "Completed", ""), restarts(1))),
 			reason: "CrashLoopBackOff", stalled: true,
 			text: "the container app of Pod shop-1 exits with code 0, again and again; perhaps a liveness or startup " +
 				"probe failed: the events about the Pod are not known" + readLog,
@@ -241,8 +241,8 @@ func TestPodCause(t *testing.T) {
 		"a liveness probe that stops a program, which exits with its own code": {
 			pod:   podWith(status(waiting("CrashLoopBackOff", "back-off 10s"), ended(1, "Error", ""), restarts(3))),
 			kills: podcause.Kills{containerName: podcause.Liveness}, reason: "ProbeFailing", stalled: true,
-			text: "the container app of Pod shop-1 is stopped again and again, because its liveness probe fails: a TCP " +
-				"connection to port 8080" + readLog,
+			text: "the container app of Pod shop-1 is stopped again and again, because its liveness probe fails: a " +
+				"TCP connection to port 8080" + readLog,
 		},
 		"a startup probe that stopped it once": {
 			pod:   podWith(status(runs(5), ended(143, "Error", ""), restarts(1), started(false))),
@@ -335,6 +335,11 @@ func TestRefusedPods(t *testing.T) {
 	}
 }
 
+func worst(t *testing.T, s runtimeState) problem {
+	t.Helper()
+	return judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), s)
+}
+
 func TestTheWorstPodOfTheWantedVersionIsTold(t *testing.T) {
 	p := pictureOf(version("new", 2, image, 0), version("old", 1, "old", 1))
 	p.pods = []corev1.Pod{
@@ -343,22 +348,22 @@ func TestTheWorstPodOfTheWantedVersionIsTold(t *testing.T) {
 		podOf("new", "shop-bad", status(waiting("CreateContainerError", "no space"), nothing)),
 		podOf("new", "shop-worse", status(waiting("CreateContainerError", "second"), nothing)),
 	}
-	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); c.text != "the container app of Pod shop-bad cannot start: no space" {
+	if c := worst(t, p); c.text != "the container app of Pod shop-bad cannot start: no space" {
 		t.Errorf("got %+v", c)
 	}
 	p.pods[2].DeletionTimestamp = &metav1.Time{}
 	p.pods[3].Status.Phase, p.pods[3].CreationTimestamp = corev1.PodFailed, metav1.Unix(1, 0)
-	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); !strings.HasPrefix(c.text, "Pod shop-slow runs") {
+	if c := worst(t, p); !strings.HasPrefix(c.text, "Pod shop-slow runs") {
 		t.Errorf("Pods that are going or failed long ago count: %+v", c)
 	}
 	p.sets[0].Status.Conditions = []appsv1.ReplicaSetCondition{
 		{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: q"},
 	}
-	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); c.reason != "QuotaExceeded" {
+	if c := worst(t, p); c.reason != "QuotaExceeded" {
 		t.Errorf("what cannot be created does not come first: %+v", c)
 	}
 	p.deployment.Generation = 9
-	if c := judge(&v1alpha1.WebAppSpec{}).problem(t.Context(), p); c.text != "" {
+	if c := worst(t, p); c.text != "" {
 		t.Errorf("a version of before is blamed: %+v", c)
 	}
 }

@@ -33,7 +33,11 @@ func TestAWebAppThatHangsSaysWhy(t *testing.T) {
 		{"secret", "broken-secret", "CreateContainerConfigError", func(s *v1alpha1.WebAppSpec) {
 			s.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "stripe"}}}
 		}, []string{`secret "stripe" not found`}},
-		{"readiness", "broken-readiness", "RollingOut", nil, []string{"readiness probe has not succeeded", "TCP connection to port 8080"}},
+		{"readiness", "broken-readiness", "RollingOut", nil, []string{"readiness probe does not succeed", "TCP connection to port 8080"}},
+		{"startup", "broken-startup", "ProbeFailing", func(s *v1alpha1.WebAppSpec) {
+			s.Probes = &v1alpha1.WebAppProbes{Startup: &v1alpha1.WebAppProbe{PeriodSeconds: 1, FailureThreshold: 2}}
+		}, []string{"stopped again and again, because its startup probe fails", "TCP connection to port 8080"}},
+		{"disk", "broken-disk", "Evicted", nil, []string{"evicted again and again", `volume "tmp" exceeds the limit "1Gi"`}},
 		{"large", "shop", "Unschedulable", func(s *v1alpha1.WebAppSpec) {
 			s.Resources = &v1alpha1.WebAppResources{
 				Requests: &v1alpha1.WebAppQuantities{Memory: new(resource.MustParse("3Ti"))},

@@ -11,9 +11,9 @@
 // Nodes are simulated: kwok simulates the kubelets, and a Pod's containers run nothing, except those of an installation
 // of Portico, which package pods runs as processes. The image decides how a Pod fails: an image whose name without
 // registry, folder and tag is broken-pull, broken-crash, broken-memory, broken-readiness, broken-startup, broken-root,
-// broken-secret or broken-configmap shows the status and the events that a kubelet writes for such a container; every
-// other image runs and is ready at once. Logs are read through the API server as in any cluster: running containers
-// share one log that grows, failing ones have the logs in the folder logs.
+// broken-secret, broken-configmap or broken-disk shows the status and the events that a kubelet writes for such a
+// container; every other image runs and is ready at once. Logs are read through the API server as in any cluster:
+// running containers share one log that grows, failing ones have the logs in the folder logs.
 //
 // Gateways get load balancers of the AWS simulator: package albsim simulates the AWS Load Balancer Controller, in
 // this process. Gateway API's CRDs come from its Go module.

@@ -43,6 +43,12 @@ func (s *Stack) startPodEvents(ctx context.Context, clients kubernetes.Interface
 // updated records an event for the new status of each container, once.
 func (p *podEvents) updated(before, after any) {
 	was, is := before.(*corev1.Pod), after.(*corev1.Pod)
+	if is.Status.Reason == "Evicted" && was.Status.Reason != is.Status.Reason {
+		p.recorder.Event(&corev1.ObjectReference{
+			APIVersion: "v1", Kind: "Pod", Namespace: is.Namespace, Name: is.Name, UID: is.UID,
+			ResourceVersion: is.ResourceVersion,
+		}, corev1.EventTypeWarning, is.Status.Reason, is.Status.Message)
+	}
 	known := map[string]string{}
 	for i := range was.Status.ContainerStatuses {
 		c := &was.Status.ContainerStatuses[i]

@@ -60,7 +60,8 @@ func trimContainers(all []corev1.Container) []corev1.Container {
 	for i := range all {
 		r := all[i].Resources
 		out = append(out, corev1.Container{
-			Name: all[i].Name, Image: all[i].Image, RestartPolicy: all[i].RestartPolicy, Resources: corev1.ResourceRequirements{
+			Name: all[i].Name, Image: all[i].Image, RestartPolicy: all[i].RestartPolicy,
+			Resources: corev1.ResourceRequirements{
 				Requests: r.Requests, Limits: r.Limits,
 			},
 		})

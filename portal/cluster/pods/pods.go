@@ -53,9 +53,9 @@ func New(may *rights.Rights, from *feed.Feed, as *impersonate.Impersonator, clie
 // Close ends the watches of events.
 func (p *Pods) Close() { p.events.close() }
 
-// List returns the Pods of app, newest first, and after them the failed ones likewise; they are shared with the cache and hold only what trimPod leaves. The
-// caller needs the right to list Pods in the namespace; the termination messages of containers need the right to read
-// logs.
+// List returns the Pods of app, newest first, and after them the failed ones likewise; they are shared with the cache
+// and hold only what trimPod leaves. The caller needs the right to list Pods in the namespace; the termination messages
+// of containers need the right to read logs.
 func (p *Pods) List(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	if err := p.rights.RequireRight(ctx, id, rights.ListPods.In(app.GetNamespace())); err != nil {
 		return nil, err
@@ -79,7 +79,8 @@ func (p *Pods) List(ctx context.Context, id auth.Identity, app *unstructured.Uns
 		}
 	}
 	slices.SortFunc(out, func(a, b *corev1.Pod) int {
-		return cmp.Or(failed(a)-failed(b), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(failed(a)-failed(b), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }

@@ -67,7 +67,8 @@ func (p *Pages) podOf(l objectRequest, pod *corev1.Pod, wanted string) views.Pod
 	v := views.Pod{
 		ID: "pod-" + page.ElementID(pod.Name), Name: pod.Name,
 		Href: views.PodPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name, pod.Name),
-		Look: podLook(pod, p.Now(), nil), LastWords: podLastWords(pod), Image: image, Version: tagOf(image), Old: image != wanted,
+		Look: podLook(pod, p.Now(), nil), LastWords: podLastWords(pod),
+		Image: image, Version: tagOf(image), Old: image != wanted,
 		Created: p.Moment(pod.CreationTimestamp.Time), Node: pod.Spec.NodeName,
 	}
 	for i := range pod.Status.ContainerStatuses {

@@ -74,7 +74,9 @@ func causeLook(c podcause.Cause) views.Look {
 	case podcause.Rejected:
 		return bad("Rejected by its node", cmp.Or(detail, humanize.Sentence(humanize.Words(c.Reason))))
 	case podcause.Shutdown:
-		return views.Look{Word: "Ended", Icon: "alert", Tone: "warn", Text: fmt.Sprintf("Its node %s shut down.", c.Node)}
+		return views.Look{
+			Word: "Ended", Icon: "alert", Tone: "warn", Text: fmt.Sprintf("Its node %s shut down.", c.Node),
+		}
 	case podcause.Failed:
 		return bad("Failed", humanize.Sentence(said(c.Reason, c.Detail)))
 	}

@@ -28,6 +28,7 @@ func TestAPodsStateInWords(t *testing.T) {
 		}}
 	}
 	none := corev1.ContainerState{}
+	containersReady := corev1.PodCondition{Type: corev1.ContainersReady, Status: "True"}
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
 		going  bool
@@ -63,7 +64,9 @@ func TestAPodsStateInWords(t *testing.T) {
 		"evicted":              {corev1.PodStatus{Phase: "Failed", Reason: "Evicted", Message: "the node was low on memory"}, false, "Evicted", "The node was low on memory.", "bad"},
 		"ended":                {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "", "idle"},
 		"its node is away": {
-			with("Running", running, none, corev1.PodCondition{Type: corev1.ContainersReady, Status: "True"}, corev1.PodCondition{Type: corev1.PodReady, Status: "False"}),
+			with("Running", running, none, containersReady, corev1.PodCondition{
+				Type: corev1.PodReady, Status: "False",
+			}),
 			false, "Not known", "Its node node-1 does not answer.", "warn",
 		},
 		"its node shut down":  {corev1.PodStatus{Phase: "Failed", Reason: "Terminated", Message: "Pod was terminated in response to imminent node shutdown."}, false, "Ended", "Its node node-1 shut down.", "warn"},
@@ -73,12 +76,16 @@ func TestAPodsStateInWords(t *testing.T) {
 			{Type: corev1.PodScheduled, Status: "False", Reason: "SchedulingGated", Message: "waiting for a gate"},
 		}}, false, "Held back", "Waiting for a gate.", "busy"},
 		"its load balancer finds it unhealthy": {
-			with("Running", running, none, corev1.PodCondition{Type: corev1.ContainersReady, Status: "True"}, corev1.PodCondition{Type: corev1.PodReady, Status: "False", Reason: "ReadinessGatesNotReady", Message: `the status of pod readiness gate "lb/a" is not "True", but False`}),
+			with("Running", running, none, containersReady, corev1.PodCondition{
+				Type: corev1.PodReady, Status: "False", Reason: "ReadinessGatesNotReady",
+				Message: `the status of pod readiness gate "lb/a" is not "True", but False`,
+			}),
 			false, "Running, not ready", "It gets no requests until its readiness gate opens: lb/a.", "busy",
 		},
 		"crashed, and not ready now": {
-			with("Running", corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Now().Add(-time.Hour))}}, ended(5, "Error"), corev1.PodCondition{Type: corev1.PodReady, Status: "False"}),
-			false, "Running, not ready", "It gets no requests until its readiness probe succeeds. It was restarted more than once. Exit code 5.", "busy",
+			with("Running", running, ended(5, "Error"), corev1.PodCondition{Type: corev1.PodReady, Status: "False"}),
+			false, "Running, not ready", "It gets no requests until its readiness probe succeeds. It was restarted " +
+				"more than once. Exit code 5.", "busy",
 		},
 		"stopped by something":   {with("Running", waiting("CrashLoopBackOff", ""), ended(143, "Error")), false, "Keeps crashing", "Exit code 143. Perhaps a liveness or startup probe failed. Kubernetes keeps restarting it.", "bad"},
 		"going, whatever it was": {with("Running", waiting("CrashLoopBackOff", ""), none), true, "Terminating", "It finishes what it does, then it goes.", "idle"},
