@@ -26,7 +26,10 @@ func (k Kills) of(container string) (probe Probe, known bool) {
 	return probe, known
 }
 
-// killing matches the kubelet's event "Killing" of a probe that failed too often.
+// Killing is the reason of the events with which the kubelet says why it stops a container.
+const Killing = "Killing"
+
+// killing matches the message of a probe that failed too often.
 var killing = regexp.MustCompile(`^(?:Container|Init container) (\S+) failed (liveness|startup) probe\b`)
 
 // KillsIn returns which containers of the Pod a probe ended in their last run, from the events about the Pod. The
@@ -59,7 +62,7 @@ func killOf(events []*corev1.Event, pod *corev1.Pod, container string, end *core
 	var latest time.Time
 	for _, e := range events {
 		m := killing.FindStringSubmatch(e.Message)
-		if e.Reason != "Killing" || e.InvolvedObject.UID != pod.UID || m == nil || m[1] != container {
+		if e.Reason != Killing || e.InvolvedObject.UID != pod.UID || m == nil || m[1] != container {
 			continue
 		}
 		if at := lastSeen(e); !at.Before(end.StartedAt.Time) && !at.Before(latest) {

@@ -17,8 +17,9 @@ import (
 const (
 	// mostKills bounds the containers whose last end is remembered.
 	mostKills = 2000
-	// mostEvents bounds the events that are read about one Pod: the kubelet counts equal ones in one event.
-	mostEvents = 100
+	// mostEvents bounds the events that are read about one Pod. The kubelet counts equal ones in one event; others can
+	// write as many as they like, of any size.
+	mostEvents = 10
 	// eventsWait bounds a read of events: the status is worth more than the cause.
 	eventsWait = 5 * time.Second
 )
@@ -83,7 +84,7 @@ func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
 	defer cancel()
 	var list corev1.EventList
 	err := k.reader.List(ctx, &list, client.InNamespace(pod.Namespace), client.Limit(mostEvents),
-		client.MatchingFields{"involvedObject.uid": string(pod.UID)})
+		client.MatchingFields{"involvedObject.uid": string(pod.UID), "reason": podcause.Killing})
 	if err != nil {
 		log.FromContext(ctx).Info("The events about a Pod cannot be read", "pod", pod.Name, "error", err.Error())
 		return k.known(pod)

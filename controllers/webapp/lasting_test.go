@@ -3,6 +3,7 @@ package webapp_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -201,10 +202,12 @@ type reader struct {
 	fails error
 	pod   types.UID
 	says  string
+	asked client.ListOptions
 }
 
-func (r *reader) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+func (r *reader) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	r.reads++
+	r.asked = *(&client.ListOptions{}).ApplyOptions(opts)
 	into.(*corev1.EventList).Items = []corev1.Event{{
 		Reason: "Killing", Message: r.says, InvolvedObject: corev1.ObjectReference{UID: r.pod},
 	}}
@@ -245,6 +248,13 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 	}
 	if events.reads != 3 {
 		t.Errorf("%d reads, want no more once it is known", events.reads)
+	}
+	of, _ := events.asked.FieldSelector.RequiresExactMatch("involvedObject.uid")
+	reason, _ := events.asked.FieldSelector.RequiresExactMatch("reason")
+	if got, want := []any{events.asked.Limit, events.asked.Namespace, of, reason}, []any{
+		int64(10), "payments", string(pod.UID), "Killing",
+	}; !slices.Equal(got, want) {
+		t.Errorf("limit, namespace, UID, reason = %v, want %v", got, want)
 	}
 	events.says = "Stopping container app" // the kubelet drops events of a Pod that has many
 	pod.Status.ContainerStatuses[0].RestartCount, pod.Status.ContainerStatuses[0].LastTerminationState = 2, crash(20)

@@ -66,6 +66,7 @@ func reasonOf(c podcause.Cause) string {
 		return v1alpha1.ReasonNodeShutdown
 	case podcause.Failed:
 		return v1alpha1.ReasonPodFailed
+	case podcause.NotFinished: // it starts
 	}
 	return ""
 }
@@ -157,10 +158,10 @@ func describeProbe(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec)
 
 // earlier says how an earlier run ended.
 func earlier(c podcause.Cause) string {
-	switch c.Kind {
-	case podcause.OutOfMemory:
+	switch {
+	case c.Kind == podcause.OutOfMemory:
 		return "after it needed more memory than its limit"
-	case podcause.ProbeKilled:
+	case c.Kind == podcause.ProbeKilled:
 		return fmt.Sprintf("after its %s probe failed", c.Probe)
 	}
 	return fmt.Sprintf("after exit code %d", c.Code)
@@ -177,18 +178,19 @@ func asked(c podcause.Cause, spec *v1alpha1.WebAppSpec) string {
 		return after(asks(liveness))
 	case podcause.Startup:
 		return after(asks(startup))
+	case podcause.Readiness:
 	}
 	return after(asks(readiness))
 }
 
 // describeFailure says why a Pod failed.
 func describeFailure(pod *corev1.Pod, c podcause.Cause) string {
-	switch c.Kind {
-	case podcause.Evicted:
+	switch {
+	case c.Kind == podcause.Evicted:
 		return fmt.Sprintf("Pod %s was evicted%s", pod.Name, after(c.Detail))
-	case podcause.Rejected:
+	case c.Kind == podcause.Rejected:
 		return fmt.Sprintf("the node %s rejected Pod %s%s", c.Node, pod.Name, after(cmp.Or(c.Detail, c.Reason)))
-	case podcause.Shutdown:
+	case c.Kind == podcause.Shutdown:
 		return fmt.Sprintf("the node %s of Pod %s shut down", c.Node, pod.Name)
 	}
 	return fmt.Sprintf("Pod %s failed%s", pod.Name, after(cmp.Or(c.Detail, c.Reason)))
