@@ -58,10 +58,10 @@ func (s runtimeState) failuresOf(set *appsv1.ReplicaSet, now time.Time) []*corev
 
 // describeFailures says why one Pod after the other fails.
 func describeFailures(c podcause.Cause) string {
-	switch {
-	case c.Kind == podcause.Evicted:
+	if c.Kind == podcause.Evicted {
 		return "its Pods are evicted again and again" + after(c.Detail)
-	case c.Kind == podcause.Rejected:
+	}
+	if c.Kind == podcause.Rejected {
 		return "nodes reject its Pods again and again" + after(cmp.Or(c.Detail, c.Reason))
 	}
 	return "its Pods fail again and again" + after(cmp.Or(c.Detail, c.Reason))

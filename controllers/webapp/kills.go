@@ -20,6 +20,8 @@ const (
 	// mostEvents bounds the events that are read about one Pod. The kubelet counts equal ones in one event; others can
 	// write as many as they like, of any size.
 	mostEvents = 10
+	// eventsDelay is how long after an end an event about it may still arrive.
+	eventsDelay = 5 * time.Second
 	// eventsWait bounds a read of events: the status is worth more than the cause.
 	eventsWait = 5 * time.Second
 )
@@ -46,11 +48,12 @@ type end struct {
 	probe podcause.Probe
 }
 
-// known returns what is known without a request.
+// known returns what is known without a request. The same end again has the same cause until it is looked up, or the
+// text would change with each end.
 func (k *Kills) known(pod *corev1.Pod) podcause.Kills {
 	out := podcause.Kills{}
 	for name, last := range podcause.Ends(pod) {
-		if was, ok := k.last(pod, name); ok && was.at.Equal(&last.FinishedAt) {
+		if was, ok := k.last(pod, name); ok && was.code == last.ExitCode {
 			out[name] = was.probe
 		}
 	}
@@ -73,13 +76,13 @@ func (k *Kills) wants(pod *corev1.Pod, c podcause.Cause) bool {
 	if k == nil || c.End == nil || c.Kind == podcause.OutOfMemory || c.Kind == podcause.NeverStarts {
 		return false
 	}
-	_, known := k.known(pod)[c.Container]
-	return !known
+	was, ok := k.last(pod, c.Container)
+	return !ok || !was.at.Equal(&c.End.FinishedAt)
 }
 
-// read looks up how the containers of a Pod ended. A read that fails leaves that unknown, and the next pass tries
-// again.
-func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
+// read looks up how the containers of a Pod ended. A read that fails leaves that open, and the next pass tries again;
+// so does one that finds nothing right after an end, because the event may arrive later than the status.
+func (k *Kills) read(ctx context.Context, pod *corev1.Pod, now time.Time) podcause.Kills {
 	ctx, cancel := context.WithTimeout(ctx, eventsWait)
 	defer cancel()
 	var list corev1.EventList
@@ -95,12 +98,20 @@ func (k *Kills) read(ctx context.Context, pod *corev1.Pod) podcause.Kills {
 	}
 	found := podcause.KillsIn(events, pod)
 	for name, last := range podcause.Ends(pod) {
-		was, _ := k.last(pod, name)
-		// The kubelet drops events about a Pod that has many: the same end again has the same cause.
-		if found[name] == "" && was.code == last.ExitCode {
-			found[name] = was.probe
-		}
-		k.ends.Add(endKey{pod.UID, name}, end{last.FinishedAt, last.ExitCode, found[name]})
+		k.remember(pod, name, last, found[name], now)
 	}
-	return found
+	return k.known(pod)
+}
+
+// remember notes which probe ended a container, or that none is known to have.
+func (k *Kills) remember(pod *corev1.Pod, name string, last *corev1.ContainerStateTerminated, probe podcause.Probe,
+	now time.Time,
+) {
+	// The kubelet drops events about a Pod that has many: the same end again has the same cause.
+	if was, _ := k.last(pod, name); probe == "" && was.code == last.ExitCode {
+		probe = was.probe
+	}
+	if probe != "" || !now.Before(last.FinishedAt.Add(eventsDelay)) {
+		k.ends.Add(endKey{pod.UID, name}, end{last.FinishedAt, last.ExitCode, probe})
+	}
 }

@@ -266,3 +266,59 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 		t.Errorf("%d reads, want one for the next end", events.reads)
 	}
 }
+
+func TestAnEventThatArrivesLaterThanTheStatusIsFound(t *testing.T) {
+	l, set := rolledOut(t, 1)
+	l.controller("1", out(1, 0))
+	events := &reader{says: "Stopping container app"}
+	now := time.Unix(1_000_000, 0)
+	rec := work(l.Cluster).(webapp.Reconciler)
+	rec.Kills, rec.Now = webapp.NewKills(events), func() time.Time { return now }
+	l.pod(set, corev1.ContainerStatus{
+		Name: "app", RestartCount: 1, LastTerminationState: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 143, FinishedAt: metav1.Time{Time: now}},
+		},
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+	})
+	pod := &corev1.Pod{ObjectMeta: at("shop-1-1")}
+	if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+		t.Fatal(err)
+	}
+	wait, _ := engine.AsWait(l.with(rec))
+	if wait == nil || wait.Reason != "CrashLoopBackOff" || wait.After != 5*time.Second {
+		t.Fatalf("outcome %+v, want CrashLoopBackOff, and another pass in 5 seconds", wait)
+	}
+	events.pod, events.says = pod.UID, "Container app failed startup probe, will be restarted"
+	now = now.Add(4 * time.Second)
+	if wait, _ = engine.AsWait(l.with(rec)); wait == nil || wait.Reason != "ProbeFailing" {
+		t.Errorf("outcome %+v, want ProbeFailing", wait)
+	}
+	if _ = l.with(rec); events.reads != 2 {
+		t.Errorf("%d reads, want 2", events.reads)
+	}
+}
+
+func TestThatNoProbeEndedItIsKnownAfterAWhile(t *testing.T) {
+	l, set := rolledOut(t, 1)
+	l.controller("1", out(1, 0))
+	events := &reader{says: "Stopping container app"}
+	now := time.Unix(1_000_000, 0)
+	rec := work(l.Cluster).(webapp.Reconciler)
+	rec.Kills, rec.Now = webapp.NewKills(events), func() time.Time { return now }
+	l.pod(set, corev1.ContainerStatus{
+		Name: "app", RestartCount: 1, LastTerminationState: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, FinishedAt: metav1.Time{Time: now}},
+		},
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+	})
+	for range 2 {
+		_ = l.with(rec)
+	}
+	now = now.Add(6 * time.Second)
+	for range 3 {
+		_ = l.with(rec)
+	}
+	if events.reads != 3 {
+		t.Errorf("%d reads, want two while an event may arrive, and one after", events.reads)
+	}
+}

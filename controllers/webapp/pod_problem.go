@@ -25,7 +25,13 @@ func (r *reconciliation) podsProblem(ctx context.Context, pods []corev1.Pod) pro
 	if of == nil || !r.Kills.wants(of, r.cause(of, nil)) {
 		return found
 	}
-	return r.podProblem(of, r.Kills.read(ctx, of))
+	found = r.podProblem(of, r.Kills.read(ctx, of, r.Now()))
+	if c := r.cause(of, nil); r.Kills.wants(of, c) { // look again soon, or when the next pass comes
+		if again := c.End.FinishedAt.Add(eventsDelay); again.After(r.Now()) {
+			found.until = again
+		}
+	}
+	return found
 }
 
 func (r *reconciliation) cause(pod *corev1.Pod, kills podcause.Kills) podcause.Cause {
@@ -158,10 +164,10 @@ func describeProbe(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec)
 
 // earlier says how an earlier run ended.
 func earlier(c podcause.Cause) string {
-	switch {
-	case c.Kind == podcause.OutOfMemory:
+	if c.Kind == podcause.OutOfMemory {
 		return "after it needed more memory than its limit"
-	case c.Kind == podcause.ProbeKilled:
+	}
+	if c.Kind == podcause.ProbeKilled {
 		return fmt.Sprintf("after its %s probe failed", c.Probe)
 	}
 	return fmt.Sprintf("after exit code %d", c.Code)
@@ -185,12 +191,13 @@ func asked(c podcause.Cause, spec *v1alpha1.WebAppSpec) string {
 
 // describeFailure says why a Pod failed.
 func describeFailure(pod *corev1.Pod, c podcause.Cause) string {
-	switch {
-	case c.Kind == podcause.Evicted:
+	if c.Kind == podcause.Evicted {
 		return fmt.Sprintf("Pod %s was evicted%s", pod.Name, after(c.Detail))
-	case c.Kind == podcause.Rejected:
+	}
+	if c.Kind == podcause.Rejected {
 		return fmt.Sprintf("the node %s rejected Pod %s%s", c.Node, pod.Name, after(cmp.Or(c.Detail, c.Reason)))
-	case c.Kind == podcause.Shutdown:
+	}
+	if c.Kind == podcause.Shutdown {
 		return fmt.Sprintf("the node %s of Pod %s shut down", c.Node, pod.Name)
 	}
 	return fmt.Sprintf("Pod %s failed%s", pod.Name, after(cmp.Or(c.Detail, c.Reason)))
