@@ -85,13 +85,13 @@ func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
 	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: "+
 		"the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a "+
 		"disaster")
-	set.StringVar(&f.metrics, "metrics-bind-address", net.JoinHostPort(env("POD_IP"), "8080"),
-		"`address` of the Prometheus metrics, by default at $POD_IP or everywhere; 0 switches them off")
+	set.StringVar(&f.metrics, "metrics-bind-address", ":8080",
+		"`address` of the Prometheus metrics; 0 switches them off")
 	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the operator "+
 		"makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
-	set.StringVar(&f.health, "health-probe-bind-address", net.JoinHostPort(env("POD_IP"), "8081"),
+	set.StringVar(&f.health, "health-probe-bind-address", ":8081",
 		"`address` of /healthz and /readyz; 0 switches them off")
-	set.StringVar(&f.controllers.OperatorAPI.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"),
+	set.StringVar(&f.controllers.OperatorAPI.Bind, "inspect-bind-address", ":8443",
 		"`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
 	set.StringVar(&f.controllers.OperatorAPI.Advertise, "inspect-advertise-address", env("POD_IP"),
 		"`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, "+

@@ -90,7 +90,7 @@ func TestWhereChecksAreShown(t *testing.T) {
 		args []string
 		want operatorapi.Options
 	}{
-		{nil, operatorapi.Options{Bind: "10.0.0.7:8443", Advertise: "10.0.0.7", Elected: true}},
+		{nil, operatorapi.Options{Bind: ":8443", Advertise: "10.0.0.7", Elected: true}},
 		{[]string{"--inspect-bind-address=0", "--leader-elect=false"}, operatorapi.Options{Bind: "0", Advertise: "10.0.0.7"}},
 		{[]string{"--inspect-bind-address=127.0.0.1:0", "--inspect-advertise-address=a:1"}, operatorapi.Options{Bind: "127.0.0.1:0", Advertise: "a:1", Elected: true}},
 	} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
@@ -128,27 +127,37 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 
 // listenFlags defines the flags about the addresses at which the portal answers.
 func (f *flags) listenFlags(set *flag.FlagSet, env func(string) string) {
-	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"),
-		"`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that "+
-			"ends TLS in front, or give --tls-cert-file")
+	inPod := env("POD_IP") != ""
+	set.StringVar(&f.listen, "listen", pagesAddress(inPod),
+		"`address` of the pages and the REST API, by default every address of the Pod if POD_IP is set, else this "+
+			"machine alone; put a proxy that ends TLS in front, or give --tls-cert-file")
 	set.StringVar(&f.certFile, "tls-cert-file", "", "`path` of the certificate with which --listen answers over "+
 		"HTTPS, its chain included; the file is read again when it changes")
 	set.StringVar(&f.keyFile, "tls-private-key-file", "", "`path` of the key of --tls-cert-file")
-	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(env("POD_IP")),
-		"`address` of the Prometheus metrics, by default port 8081 at $POD_IP; empty, as by default outside a Pod, "+
-			"or 0 switches them off")
+	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(inPod),
+		"`address` of the Prometheus metrics, by default port 8081 at every address of the Pod if POD_IP is set; "+
+			"empty, as by default outside a Pod, or 0 switches them off")
 	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the portal "+
 		"makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
 	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show "+
 		"what is in memory to everybody who reaches it")
 }
 
-// metricsAddress returns the address at which a Pod serves its metrics, or "" outside a Pod.
-func metricsAddress(podIP string) string {
-	if podIP == "" {
-		return ""
+// pagesAddress returns the default of --listen. In a Pod that is every address: the Pod's own, of both families, and
+// loopback, to which kubectl port-forward connects.
+func pagesAddress(inPod bool) string {
+	if inPod {
+		return ":8080"
 	}
-	return net.JoinHostPort(podIP, "8081")
+	return "127.0.0.1:8080"
+}
+
+// metricsAddress returns the default of --metrics-listen: every address of a Pod, or "" outside a Pod.
+func metricsAddress(inPod bool) string {
+	if inPod {
+		return ":8081"
+	}
+	return ""
 }
 
 func (f *flags) authFlags(set *flag.FlagSet) {

@@ -54,16 +54,17 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestAPodAnswersAtItsAddress(t *testing.T) {
+// kubectl port-forward connects to loopback in the Pod's network namespace.
+func TestAPodAnswersAtEachOfItsAddresses(t *testing.T) {
 	f, err := parse(good(t), func(name string) string { return map[string]string{"POD_IP": "10.0.0.7"}[name] },
 		&bytes.Buffer{})
 	switch {
 	case err != nil:
 		t.Fatal(err)
-	case f.listen != "10.0.0.7:8080":
-		t.Errorf("listen = %q, want 10.0.0.7:8080", f.listen)
-	case f.metrics != "10.0.0.7:8081":
-		t.Errorf("metrics = %q, want 10.0.0.7:8081", f.metrics)
+	case f.listen != ":8080":
+		t.Errorf("listen = %q, want :8080", f.listen)
+	case f.metrics != ":8081":
+		t.Errorf("metrics = %q, want :8081", f.metrics)
 	case f.metricsOff():
 		t.Error("metricsOff() = true, want false")
 	}

@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// environment returns all variables of the process: those of its container, and the path of its kubeconfig.
+// environment returns all variables of the process: those of its container, the path of its kubeconfig, and the addresses
+// at which it listens.
 func (p *pod) environment(ctx context.Context) ([]string, error) {
 	all := map[string]string{}
 	for _, from := range p.container().EnvFrom {
@@ -34,6 +37,7 @@ func (p *pod) environment(ctx context.Context) ([]string, error) {
 	if err := p.apiServer(all); err != nil {
 		return nil, err
 	}
+	p.listeners(all)
 	env := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		env = append(env, name+"="+p.mapped(all[name]))
@@ -56,6 +60,26 @@ func (p *pod) apiServer(env map[string]string) error {
 	}
 	env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"] = at.Hostname(), at.Port()
 	return nil
+}
+
+// listeners are the variables with the addresses at which Portico's containers listen, by container and by the name of
+// the port.
+var listeners = map[string]map[string]string{
+	"operator": {
+		"metrics": "PORTICO_METRICS_BIND_ADDRESS", "health": "PORTICO_HEALTH_PROBE_BIND_ADDRESS",
+		"inspect": "PORTICO_INSPECT_BIND_ADDRESS",
+	},
+	"portal": {"pages": "PORTICO_LISTEN", "metrics": "PORTICO_METRICS_LISTEN"},
+}
+
+// listeners sets the addresses at which the process listens, unless the Pod does: in a Pod it listens at every address
+// of the Pod's network namespace, and here all Pods share that of the machine.
+func (p *pod) listeners(env map[string]string) {
+	for name, variable := range listeners[p.container().Name] {
+		if port := p.port(name); port != 0 && env[variable] == "" {
+			env[variable] = net.JoinHostPort(p.ip, strconv.Itoa(int(port)))
+		}
+	}
 }
 
 func (p *pod) from(ctx context.Context, from corev1.EnvFromSource) (map[string][]byte, error) {

@@ -101,7 +101,10 @@ func TestAContainerGetsWhatItAsksFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(p.folder, "volumes/etc/keys/file")
-	if want := []string{"POD_IP=127.245.0.9", "PORTICO_KEYS=" + file, "PORTICO_X=2"}; !slices.Equal(env, want) {
+	want := []string{
+		"POD_IP=127.245.0.9", "PORTICO_KEYS=" + file, "PORTICO_LISTEN=127.245.0.9:8080", "PORTICO_X=2",
+	}
+	if !slices.Equal(env, want) {
 		t.Errorf("environment %q, want %q", env, want)
 	}
 	if content, err := os.ReadFile(filepath.Clean(file)); err != nil || string(content) != "k1\n" {
