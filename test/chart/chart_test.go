@@ -11,7 +11,7 @@ import (
 )
 
 func TestHelmLintFindsNothing(t *testing.T) {
-	for _, set := range []string{"minimal", "production", "air-gapped", "default", "config"} {
+	for _, set := range []string{"minimal", "production", "air-gapped", "private", "default", "config"} {
 		found := lint.RunAll(chartOf(set), values(t, set), "portico-system")
 		for _, m := range found.Messages {
 			if m.Severity > support.InfoSev {
@@ -35,6 +35,12 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"'/operator/image/digest'":                   {"operator", "image", "digest", "latest"},
 		"'--workers' does not match pattern":         {"operator", "settings", "--workers", 3},
 		"'/networkPolicy/egressPorts/0'":             {"networkPolicy", "egressPorts", []any{"https"}},
+		"'/ca/existingConfigMap'":                    {"ca", "existingConfigMap", "Company CA"},
+		"'/portal/extraEnv/0/name'":                  {"portal", "extraEnv", []any{map[string]any{"name": "POD_IP"}}},
+		"'/operator/extraVolumes/0'":                 {"operator", "extraVolumes", []any{map[string]any{"emptyDir": map[string]any{}}}},
+		"'/portal/service/nodePort'":                 {"portal", "service", "nodePort", 70000},
+		"'/networkPolicy/egress/0'":                  {"networkPolicy", "egress", []any{map[string]any{}}},
+		"'/networkPolicy/operatorEgress/0/to'":       {"networkPolicy", "operatorEgress", []any{map[string]any{"to": []any{}}}},
 		"'/portal/service/type'":                     {"portal", "service", "type", "External"},
 		"a memory limit of 1.5Gi: write it as a who": {"portal", "resources", "limits", map[string]any{"memory": "1.5Gi"}},
 	} {

@@ -50,6 +50,7 @@ func TestRenders(t *testing.T) {
 		"testdata/minimal.diff":       differences(t, whole, render(t, "minimal")),
 		"testdata/production.diff":    differences(t, whole, abridged(t, render(t, "production"))),
 		"testdata/air-gapped.diff":    differences(t, whole, render(t, "air-gapped")),
+		"testdata/private.diff":       differences(t, whole, render(t, "private")),
 	} {
 		t.Run(strings.TrimSuffix(path.Base(golden), path.Ext(golden)), func(t *testing.T) {
 			got = header + got

@@ -1,7 +1,7 @@
 {{/* Makes what is null in the values an empty map, parents first, as people mean it who take defaults away, and the usual value of what nothing works without. Every template begins with it. */}}
 {{- define "portico.whole" -}}
 {{- range $path := list
-      "check" "crds" "gateways" "image" "metrics" "namespace" "networkPolicy" "operator" "portal" "priorityClass"
+      "ca" "check" "crds" "gateways" "image" "metrics" "namespace" "networkPolicy" "operator" "portal" "priorityClass"
       "secrets" "check.image" "metrics.dashboards" "metrics.prometheusRule" "metrics.serviceMonitor"
       "operator.affinity" "operator.aws" "operator.databases" "operator.image" "operator.nodeSelector"
       "operator.people" "operator.podAnnotations" "operator.podLabels" "operator.resources"
@@ -20,7 +20,7 @@
 {{- end }}
 {{- range $path, $usual := dict "gateways.namespace" "portico-gateways" "image.registry" "ghcr.io/portico-platform"
       "operator.image.repository" "portico-operator" "portal.image.repository" "portico-portal" "check.image.repository" "portico"
-      "portal.oidc.clientSecret.key" "client-secret" "portal.autoscaling.maxReplicas" 6
+      "portal.oidc.clientSecret.key" "client-secret" "ca.key" "ca.crt" "portal.autoscaling.maxReplicas" 6
       "portal.autoscaling.targetCPUUtilizationPercentage" 70 }}
 {{- $at := $.Values }}
 {{- $keys := splitList "." $path }}
@@ -79,6 +79,45 @@ app.kubernetes.io/component: {{ .component }}
 {{- with dig "limits" "memory" "" ((index .root.Values .component).resources | default dict) }}
 - name: GOMEMLIMIT
   value: {{ div (mul (include "portico.bytes" . | atoi) 9) 10 | quote }}
+{{- end }}
+{{- with (index .root.Values .component).extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The flag --ca-file of both programs. */}}
+{{- define "portico.caFile" -}}
+{{ empty .Values.ca.existingConfigMap | ternary "" "/etc/portico/ca/ca.crt" }}
+{{- end }}
+
+{{/* Mounts that both containers can have, and their volumes. */}}
+{{- define "portico.mounts" -}}
+{{- if .root.Values.ca.existingConfigMap }}
+- {name: ca, mountPath: /etc/portico/ca, readOnly: true}
+{{- end }}
+{{- if and (eq .component "operator") .root.Values.operator.databases.caConfigMap }}
+- {name: database-ca, mountPath: /etc/portico/databases, readOnly: true}
+{{- end }}
+{{- with (index .root.Values .component).extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "portico.volumes" -}}
+{{- with .root.Values.ca }}
+{{- if .existingConfigMap }}
+- name: ca
+  configMap: {name: {{ .existingConfigMap | quote }}, items: [{key: {{ .key | quote }}, path: ca.crt}]}
+{{- end }}
+{{- end }}
+{{- with .root.Values.operator.databases.caConfigMap }}
+{{- if eq $.component "operator" }}
+- name: database-ca
+  configMap: {name: {{ . | quote }}, optional: true}
+{{- end }}
+{{- end }}
+{{- with (index .root.Values .component).extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
