@@ -2,8 +2,6 @@ package portal
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -20,7 +18,6 @@ import (
 	"github.com/portico-platform/portico/portal/docs"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/rest"
-	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -69,8 +66,8 @@ func New(p Parts) (http.Handler, error) {
 	r.Use(traced, head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now),
 		auth.Record(p.Log, p.Clock.Now, p.failed),
 		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
-	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
-	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
+	r.Get("/readyz", p.readyz)
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
 	r.With(compress).Mount(rest.Prefix, api)
 	open := r.With(p.perAddress(), compress) // for everybody, without a session
@@ -121,38 +118,4 @@ func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Pages.Problem(w, r, http.StatusInternalServerError, "Something went wrong", "The error has been logged.")
-}
-
-// ready responds whether the portal is ready, without details for outsiders.
-func (p Parts) ready(r *http.Request) error {
-	if sse.Leaving(r.Context()) {
-		return errors.New("not ready: this replica is about to end")
-	}
-	if err := p.Cluster.Ready(); err != nil {
-		p.Log.InfoContext(r.Context(), "not ready", "cause", err)
-		return errors.New("not ready: the cache is being filled")
-	}
-	if p.Installation == nil {
-		return nil
-	}
-	var wrong []string
-	for _, result := range p.Installation.Results() {
-		if err := result.Failure(); err != nil {
-			p.Log.InfoContext(r.Context(), "not ready", "check", result.Name, "cause", err)
-			wrong = append(wrong, result.Name)
-		}
-	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("not ready: the log says what is wrong with %s", strings.Join(wrong, ", "))
-	}
-	return nil
-}
-
-func answer(w http.ResponseWriter, err error) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	_, _ = w.Write([]byte("ok\n")) // the client has gone
 }

@@ -186,8 +186,3 @@ func withOutage(ctx context.Context) (context.Context, *outage) {
 	o := &outage{}
 	return context.WithValue(ctx, outageKey, o), o
 }
-
-// FetchKeys returns the key set at the address, as JSON.
-func FetchKeys(r *http.Request) ([]byte, error) {
-	return (&keyFetcher{KeySource: KeySource{Transport: http.DefaultTransport}}).fetch(r)
-}

@@ -176,8 +176,11 @@ func (v *Verifier) ask(ctx context.Context) (*Keys, error) {
 	const doing = "asking the identity provider for its settings"
 	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: discoverTimeout, Transport: Bounded(nil)})
 	found, err := oidc.NewProvider(ctx, v.settings.Issuer)
+	if _, network := errors.AsType[*url.Error](err); err != nil && !network {
+		err = errors.New(Clean(err.Error())) // the answer may be in it
+	}
 	if err != nil {
-		return nil, &ProviderError{Doing: doing, Cause: errors.New(Clean(err.Error()))}
+		return nil, &ProviderError{Doing: doing, Cause: err}
 	}
 	var said struct {
 		Keys string `json:"jwks_uri"`

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portico-platform/portico/api/silence"
+	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/cmd/internal/setting"
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/config/check"
@@ -24,6 +26,7 @@ import (
 
 type flags struct {
 	kubeconfig      string
+	caFile          string
 	metrics, health string
 	metricsSecure   bool
 	leaderElect     bool
@@ -32,6 +35,7 @@ type flags struct {
 	apiWrites       int
 	version         bool
 	development     bool
+	silence         *silence.Watch // of the API server
 	controllers     controllers.Options
 }
 
@@ -53,6 +57,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	if err := f.setTime(env); err != nil {
 		return nil, err
 	}
+	f.silence = silence.New(f.controllers.Engine.Now)
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
 	set.SetOutput(out)
 	set.Usage = func() {
@@ -80,6 +85,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's "+
 		"ServiceAccount")
+	set.StringVar(&f.caFile, "ca-file", "", program.CAFileHelp)
 	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets "+
 		"that AWSProviders name, and the leader's Lease, live there")
 	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: "+

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/portico-platform/portico/api/identity"
+	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/config/check/metric"
 )
@@ -32,6 +35,7 @@ const (
 type health struct {
 	caches  func(context.Context) bool // whether the started caches have synced
 	results func() []check.Result
+	silence func() error // *silence.Error while the API server does not answer
 }
 
 // serveHealth adds to mgr the checks of the installation, and the server of probes.
@@ -41,8 +45,15 @@ func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	monitor := check.NewMonitor(slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation"))),
-		check.Check{Name: "crds", Run: cluster.CRDs}, check.Check{Name: "policies", Run: cluster.Policies})
+	checks := []check.Check{{Name: "crds", Run: cluster.CRDs}, {Name: "policies", Run: cluster.Policies}}
+	if people := f.controllers.People; people.Issuer != "" {
+		verifier, err := identity.NewVerifier(people, f.controllers.Engine.Now)
+		if err != nil {
+			return err
+		}
+		checks = append(checks, program.ProviderCheck(people.Issuer, verifier.Reach))
+	}
+	monitor := check.NewMonitor(slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation"))), checks...)
 	monitor.Every = f.checkInterval
 	if err := metrics.Registry.Register(metric.Problems(monitor)); err != nil {
 		return fmt.Errorf("count problems of the installation: %w", err)
@@ -57,7 +68,7 @@ func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("--health-probe-bind-address: %w", err)
 	}
-	h := health{caches: mgr.GetCache().WaitForCacheSync, results: monitor.Results}
+	h := health{caches: mgr.GetCache().WaitForCacheSync, results: monitor.Results, silence: f.silence.Err}
 	drain := drainProbes
 	return mgr.Add(&manager.Server{Name: "health", Listener: l, ShutdownTimeout: &drain, Server: &http.Server{
 		Handler: h.routes(), ReadHeaderTimeout: probeTimeout, ReadTimeout: probeTimeout, WriteTimeout: probeTimeout,
@@ -85,7 +96,7 @@ func (h health) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	tell("caches", h.cachesSynced(r.Context()))
 	for _, result := range h.results() {
-		tell(result.Name, result.Failure())
+		tell(result.Name, h.failure(result))
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -103,8 +114,18 @@ func (h health) ready(w http.ResponseWriter, r *http.Request) {
 func (h health) cachesSynced(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, synced)
 	defer cancel()
-	if !h.caches(ctx) {
-		return errors.New("they are being filled")
+	if h.caches(ctx) {
+		return nil
 	}
-	return nil
+	return cmp.Or(h.silence(), errors.New("they are being filled"))
+}
+
+// failure returns why a check is not known to pass. What could not be looked at because the API server does not answer
+// is no failure of its own.
+func (h health) failure(of check.Result) error {
+	err := of.Failure()
+	if silent := h.silence(); err != nil && silent != nil && !of.Known && !of.Public {
+		return silent
+	}
+	return err
 }

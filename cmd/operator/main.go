@@ -1,4 +1,6 @@
 // Command operator reconciles Portico's custom resources.
+//
+//go:debug x509usefallbackroots=1
 package main
 
 import (
@@ -10,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	_ "golang.org/x/crypto/x509roots/fallback" // the CA roots where the system has none, as in the image
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -38,6 +39,9 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	}
 	if f.version {
 		_, err := fmt.Fprintln(out, "operator", version.Get())
+		return err
+	}
+	if err := program.Trust(f.caFile); err != nil {
 		return err
 	}
 	handler := program.Logs(f.development, logs)
@@ -109,5 +113,6 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	cfg.UserAgent = "portico-operator"
 	cfg.Wrap(fair.NewSlots(f.apiWrites, f.controllers.Engine.Now).Transport)
 	cfg.Wrap(tracing.Transport)
+	cfg.Wrap(f.silence.Transport)
 	return cfg, nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/cmd/internal/setting"
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/config/check"
@@ -24,6 +25,7 @@ import (
 
 type flags struct {
 	kubeconfig   string
+	caFile       string
 	kubernetes   string
 	listen       string
 	certFile     string
@@ -90,6 +92,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	}
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's "+
 		"ServiceAccount")
+	set.StringVar(&f.caFile, "ca-file", "", program.CAFileHelp)
 	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the "+
 		"kubeconfig that the pages of teams show")
 	f.listenFlags(set, env)

@@ -1,4 +1,6 @@
 // Command portal serves Portico's pages and its REST API.
+//
+//go:debug x509usefallbackroots=1
 package main
 
 import (
@@ -11,7 +13,6 @@ import (
 	"os"
 
 	"github.com/go-logr/logr"
-	_ "golang.org/x/crypto/x509roots/fallback" // the CA roots where the system has none, as in the image
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -45,6 +46,9 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	}
 	if f.version {
 		_, err := fmt.Fprintln(out, "portal", version.Get())
+		return err
+	}
+	if err := program.Trust(f.caFile); err != nil {
 		return err
 	}
 	if f.oidc.check {
@@ -116,7 +120,7 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 }
 
 // installation checks the cluster regularly, and counts what is missing.
-func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monitor, error) {
+func (f *flags) installation(p parts) (*check.Monitor, error) {
 	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
 		return nil, err
@@ -126,8 +130,9 @@ func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monit
 	if err != nil {
 		return nil, err
 	}
-	m := check.NewMonitor(log, check.Check{Name: "crds", Run: cluster.CRDs},
-		check.Check{Name: "impersonation", Run: c.CheckImpersonation()})
+	m := check.NewMonitor(p.log, check.Check{Name: "crds", Run: cluster.CRDs},
+		check.Check{Name: "impersonation", Run: p.cluster.CheckImpersonation()},
+		program.ProviderCheck(f.auth.IssuerURL, p.provider.Reach))
 	m.Every = f.look
 	return m, nil
 }
@@ -148,7 +153,7 @@ func (f *flags) parts(log *slog.Logger) (p parts, err error) {
 	if p.provider, err = auth.NewProvider(f.auth, clock.RealClock{}.Now); err != nil {
 		return p, err
 	}
-	p.installation, err = f.installation(p.cluster, log)
+	p.installation, err = f.installation(p)
 	return p, err
 }
 

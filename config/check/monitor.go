@@ -25,11 +25,29 @@ const (
 type Check struct {
 	Name string // in one word; also a label of the metric
 	Run  func(context.Context) ([]Problem, error)
+	// Public says that everybody may read its problems, who cannot sign in either.
+	Public bool
+}
+
+// Once returns a check that is passed for good once it has passed: of something that many replicas lose at the same
+// time, and without which those that have begun go on working.
+func Once(c Check) Check {
+	run, passed := c.Run, false
+	c.Run = func(ctx context.Context) ([]Problem, error) {
+		if passed {
+			return nil, nil
+		}
+		problems, err := run(ctx)
+		passed = err == nil && len(problems) == 0
+		return problems, err
+	}
+	return c
 }
 
 // Result is what a check found last.
 type Result struct {
-	Name string
+	Name   string
+	Public bool // as the check's
 	// Problems are the known problems. They stay while the cluster cannot be reached, because an error says nothing
 	// about them.
 	Problems []Problem
@@ -71,7 +89,7 @@ type Monitor struct {
 func NewMonitor(log *slog.Logger, checks ...Check) *Monitor {
 	m := &Monitor{Every: Every, checks: checks, log: log}
 	for _, c := range checks {
-		m.results = append(m.results, Result{Name: c.Name})
+		m.results = append(m.results, Result{Name: c.Name, Public: c.Public})
 	}
 	return m
 }

@@ -37,7 +37,7 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 		}
 		var asked atomic.Int32
 		m := NewMonitor(slog.New(slog.NewTextHandler(&log, nil)),
-			Check{"policies", func(context.Context) ([]Problem, error) {
+			Check{Name: "policies", Run: func(context.Context) ([]Problem, error) {
 				a := answers[min(int(asked.Add(1)), len(answers))-1]
 				return a.problems, a.err
 			}})
@@ -93,5 +93,26 @@ func TestAnErrorIsNotAbsence(t *testing.T) {
 				t.Errorf("%v, %v", problems, err)
 			}
 		})
+	}
+}
+
+func TestACheckThatPassedOnceIsNotLookedAtAgain(t *testing.T) {
+	answers := []struct {
+		problems []Problem
+		err      error
+	}{{nil, errors.New("away")}, {[]Problem{{"p", "is away", "wait"}}, nil}, {nil, nil}, {nil, errors.New("away again")}}
+	asked := 0
+	once := Once(Check{Name: "p", Run: func(context.Context) ([]Problem, error) {
+		asked++
+		return answers[asked-1].problems, answers[asked-1].err
+	}})
+	for i, passes := range []bool{false, false, true, true, true} {
+		problems, err := once.Run(t.Context())
+		if got := len(problems) == 0 && err == nil; got != passes {
+			t.Errorf("look %d: %v, %v, want that it passes: %t", i, problems, err, passes)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("it was looked at %d times, want 3", asked)
 	}
 }

@@ -56,6 +56,7 @@ func (c *Cluster) Survey(ctx context.Context, s Survey) ([]Finding, error) {
 		{"Admission policies of Portico", true, c.problems("as this version brings them", c.Policies)},
 		{"Namespaces, accounts and Secrets", true, c.problems("there", c.present)},
 		{"Rights of operator and portal", true, c.rightsGiven},
+		{"Operator and portal", true, c.running},
 		{"Gateway API", false, c.gatewayAPI},
 		{"AWS Load Balancer Controller", false, c.loadBalancers},
 		{"AWSProviders", true, c.providers},

@@ -3,11 +3,9 @@ package auth
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -124,28 +122,9 @@ func (i *inspector) discovery(ctx context.Context) *discovered {
 }
 
 func (i *inspector) keys(ctx context.Context, found *discovered) {
-	var set struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
-	err := i.get(ctx, found.settings.Keys, &set)
-	switch {
-	case err != nil:
+	if err := identity.CheckKeys(ctx, found.settings.Keys); err != nil {
 		i.wrong("Its keys cannot be fetched, so that no token can be verified: %s.", clean(err.Error()))
-	case len(set.Keys) == 0:
-		i.wrong("There are no keys at %s, so that no token can be verified.", clean(found.settings.Keys))
 	}
-}
-
-func (i *inspector) get(ctx context.Context, address string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return err
-	}
-	body, err := identity.FetchKeys(req)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, into)
 }
 
 func (i *inspector) signIn(ctx context.Context, found *discovered) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 const (
@@ -24,7 +26,7 @@ type absence struct {
 func (p *Provider) Watch(ctx context.Context) error {
 	for {
 		pause := watchEvery
-		if !p.look(ctx) {
+		if _, err := p.look(ctx); err != nil {
 			pause = watchAgain
 		}
 		pause += time.Duration((rand.Float64() - 0.5) * 0.2 * float64(pause)) //nolint:gosec // spreads replicas, and is no secret
@@ -46,21 +48,34 @@ func (p *Provider) Outage() time.Time {
 	return p.absence.since
 }
 
-// look reports whether the provider answered. Its new settings apply from now on.
-func (p *Provider) look(ctx context.Context) bool {
+// Reach fetches the provider's settings and keys, and returns why nobody could sign in with them; see
+// identity.WhyUnreachable.
+func (p *Provider) Reach(ctx context.Context) error {
+	found, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := p.oauth(found); err != nil {
+		return err
+	}
+	return identity.CheckKeys(ctx, found.settings.Keys)
+}
+
+// look requests the provider's settings, which apply from now on.
+func (p *Provider) look(ctx context.Context) (*discovered, error) {
 	found, err := p.ask(ctx)
 	if ctx.Err() != nil {
-		return false
+		return nil, ctx.Err()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil {
 		p.absence = absence{}
 		p.found, p.failure, p.heard = found.after(p.found), nil, p.now()
-		return true
+		return found, nil
 	}
 	if p.absence.missed++; p.absence.missed == 1 {
 		p.absence.since = p.now()
 	}
-	return false
+	return nil, err
 }

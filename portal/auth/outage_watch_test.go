@@ -40,8 +40,8 @@ func TestAnOutageOfTheProviderIsKnown(t *testing.T) {
 		{true, time.Time{}},
 	} {
 		away.Store(step.away)
-		if answered := p.look(t.Context()); answered == step.away {
-			t.Errorf("step %d: answered %v", i, answered)
+		if _, err := p.look(t.Context()); (err != nil) != step.away {
+			t.Errorf("step %d: look() = %v", i, err)
 		}
 		if got := p.Outage(); !got.Equal(step.want) {
 			t.Errorf("step %d: an outage since %s, want %s", i, got, step.want)

@@ -257,8 +257,8 @@ func TestToolsAskForWhatTheProviderLists(t *testing.T) {
 	// The provider's later settings apply, and its keys are not fetched a second time.
 	before, _ := p.known()
 	s.issuer.Settings = map[string]any{"scopes_supported": []string{"openid", "email", "groups"}}
-	if !p.look(t.Context()) {
-		t.Fatal("the provider is away")
+	if _, err := p.look(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	if got := strings.Join(p.CLI(t.Context()).Scopes, " "); got != "openid email groups" {
 		t.Errorf("%q", got)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/silence"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/portal/activity"
@@ -71,6 +72,7 @@ type Cluster struct {
 	Turns       *sessions.Turns       // in which the replicas renew sessions
 	Tokens      *sessions.Reviewer
 
+	silence *silence.Watch // of the API server
 	running running
 }
 
@@ -99,6 +101,8 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's priority and fairness limits us
 	own.Wrap(tracing.Transport)
 	own.Wrap(failure.LeavingTrail(failure.AsPortal))
+	silent := silence.New(opts.Clock.Now)
+	own.Wrap(silent.Transport)
 	clients, reader, err := ownClients(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
@@ -115,7 +119,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
 	}
-	c := &Cluster{Kinds: kinds, Changes: watched.Changes}
+	c := &Cluster{Kinds: kinds, Changes: watched.Changes, silence: silent}
 	c.running = running{
 		feed: watched, rights: may, as: as, activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
@@ -186,9 +190,14 @@ func (c *Cluster) Run(ctx context.Context) error {
 }
 
 // Ready returns why the portal cannot serve yet; nil once the cache, the overview and the revocation list are complete.
+// A *silence.Error says that they cannot be completed, because the API server does not answer.
 func (c *Cluster) Ready() error {
+	err := c.running.feed.Ready()
 	if !c.Revocations.Loaded() {
-		return errors.New("the list of revoked sessions is not loaded yet")
+		err = errors.New("the list of revoked sessions is not loaded yet")
 	}
-	return c.running.feed.Ready()
+	if silent := c.silence.Err(); err != nil && silent != nil {
+		return silent
+	}
+	return err
 }

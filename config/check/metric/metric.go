@@ -11,7 +11,7 @@ import (
 var problems = metric.Collected(metric.Info{
 	Name: "portico_installation_problem", Source: metric.Both,
 	Help:   "How many problems this replica knows of in what the cluster must have; not there before the first look.",
-	Labels: []metric.Label{{Name: "what", Values: []string{"crds", "impersonation", "policies"}}},
+	Labels: []metric.Label{{Name: "what", Values: []string{"crds", "identityprovider", "impersonation", "policies"}}},
 })
 
 // Problems returns the metric portico_installation_problem of what m found.

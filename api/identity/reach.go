@@ -1,0 +1,116 @@
+package identity
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+)
+
+// CheckKeys fetches the key set at the address, and returns an error if there is no key in it.
+func CheckKeys(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return err
+	}
+	body, err := (&keyFetcher{KeySource: KeySource{Transport: http.DefaultTransport}}).fetch(req)
+	if err != nil {
+		return &ProviderError{Doing: fetchingKeys, Cause: err}
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(body, &set); err != nil {
+		return fmt.Errorf("%s: %w", fetchingKeys, err)
+	}
+	if len(set.Keys) == 0 {
+		return errNoKeys
+	}
+	return nil
+}
+
+var errNoKeys = errors.New("there are none at its jwks_uri")
+
+// Reach fetches the provider's settings and keys as Caller does, and returns why no token could be verified; see
+// WhyUnreachable.
+func (v *Verifier) Reach(ctx context.Context) error {
+	keys, err := v.ask(ctx)
+	if err != nil {
+		return err
+	}
+	return CheckKeys(ctx, keys.fetcher.Address)
+}
+
+// WhyUnreachable says in a sentence, of which the provider is the subject, why it could not be used, and what to do.
+// Neither has addresses of the network, nor what the provider or something in front of it answered: everybody may read
+// them. They do not change while the cause is the same.
+func WhyUnreachable(err error) (says, fix string) {
+	const network = "look at --oidc-issuer-url, and whether DNS, a proxy and the network policies let Portico's Pods " +
+		"reach it (docs/install.md)"
+	if says := untrusted(err); says != "" {
+		return says, "give the certificate of its authority: in the chart ca.existingConfigMap, else --ca-file"
+	}
+	if says := unreached(err); says != "" {
+		return says, network
+	}
+	const look = "look at --oidc-issuer-url, which must be its issuer letter by letter, a slash at the end included; " +
+		"portal --check-oidc shows what it answers"
+	switch {
+	case errors.Is(err, errNoKeys):
+		return "has no keys at its jwks_uri", "ask the people who run it: without keys no token can be verified"
+	case strings.Contains(err.Error(), fetchingKeys):
+		return "does not give its keys", look
+	case strings.Contains(err.Error(), "issuer URL"): // the library has no type for this error
+		return "calls itself by another issuer URL", look
+	}
+	return "does not answer as an OpenID Connect provider that can be used", look
+}
+
+// untrusted says what is wrong with the provider's certificate; "" if nothing is.
+func untrusted(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "has a certificate of an authority that is not trusted here"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "has a certificate for another name"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "has a certificate that has expired, or is not valid yet"
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "has a certificate that is not valid"
+	}
+	return ""
+}
+
+// unreached says why the network does not lead to the provider; "" if it does.
+func unreached(err error) string {
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		if name.IsNotFound {
+			return "has a name that is not known here"
+		}
+		return "has a name that could not be resolved"
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() ||
+		errors.Is(err, context.DeadlineExceeded) {
+		return "does not answer in time"
+	}
+	for _, known := range []error{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNRESET} {
+		if errors.Is(err, known) {
+			return "cannot be reached: " + known.Error()
+		}
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return "cannot be reached"
+	}
+	return ""
+}
