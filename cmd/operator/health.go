@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/identity"
-	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/config/check/metric"
 )
@@ -51,7 +50,7 @@ func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
 		if err != nil {
 			return err
 		}
-		checks = append(checks, program.ProviderCheck(people.Issuer, verifier.Reach))
+		checks = append(checks, check.IdentityProvider(people.Issuer, verifier.Reach))
 	}
 	monitor := check.NewMonitor(slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation"))), checks...)
 	monitor.Every = f.checkInterval

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -207,4 +208,44 @@ func ledgerOf(t *testing.T, c client.Client) *corev1.ConfigMap {
 	create(t, c, other)
 	t.Cleanup(func() { release(context.Background(), t, c, other) })
 	return other
+}
+
+// A custom resource definition of Portico goes only with its name confirmed: all objects of the kind go with it.
+func TestADefinitionOfAKindIsDeletedOnlyIfConfirmed(t *testing.T) {
+	c := installer(t)
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "s3buckets.portico.dev"}}
+	err := c.Delete(t.Context(), crd, client.DryRunAll)
+	for _, want := range []string{
+		"deletes every S3Bucket of the cluster", "kubectl get s3buckets -A",
+		"kubectl annotate crd s3buckets.portico.dev --overwrite portico.dev/confirm-deletion=s3buckets.portico.dev",
+	} {
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	confirm := func(value string) {
+		t.Helper()
+		edit(t, c, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
+			if value == "" {
+				delete(crd.Annotations, v1alpha1.AnnotationConfirmDeletion)
+				return
+			}
+			crd.Annotations[v1alpha1.AnnotationConfirmDeletion] = value
+		})
+	}
+	defer confirm("")
+	confirm("yes")
+	if err := c.Delete(t.Context(), crd, client.DryRunAll); !apierrors.IsForbidden(err) {
+		t.Errorf("another confirmation: %v", err)
+	}
+	confirm(crd.Name)
+	if err := c.Delete(t.Context(), crd, client.DryRunAll); err != nil {
+		t.Errorf("confirmed: %v", err)
+	}
+	other := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+		Name: "gateways.gateway.networking.k8s.io",
+	}}
+	if err := c.Delete(t.Context(), other, client.DryRunAll); err != nil {
+		t.Errorf("of somebody else: %v", err)
+	}
 }

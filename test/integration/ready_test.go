@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +29,7 @@ import (
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/auth/oidctest"
 	"github.com/portico-platform/portico/portal/pages"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
@@ -257,7 +260,8 @@ func watchedPortal(t *testing.T, issuer string) *replica {
 			t.Fatal(err)
 		}
 		m := check.NewMonitor(p.Log, check.Check{Name: "crds", Run: cluster.CRDs},
-			check.Check{Name: "impersonation", Run: p.Cluster.CheckImpersonation()})
+			check.Check{Name: "impersonation", Run: p.Cluster.CheckImpersonation()},
+			check.IdentityProvider(cmp.Or(issuer, world.Issuer), p.Provider.Reach))
 		m.Every = time.Second
 		p.Installation = m
 		p.Pages = pages.New(p.Cluster, pages.Reach{}, slog.New(slog.DiscardHandler)).Watching(p.Provider.Outage)
@@ -295,11 +299,20 @@ func TestThePortalIsReadyInAWholeInstallationOnly(t *testing.T) {
 	}
 }
 
-func TestAnIdentityProviderThatIsAwayMakesNoPortalUnready(t *testing.T) {
-	r := watchedPortal(t, "http://"+freeAddress(t))
+func TestAnIdentityProviderThatIsAwayMakesUnreadyOnlyWhatNeverReachedIt(t *testing.T) {
+	issuer := oidctest.New(t)
+	var away atomic.Bool
+	issuer.Failing = away.Load
+	away.Store(true)
+	r := watchedPortal(t, issuer.URL)
+	probes(t, r.url+"/readyz", http.StatusServiceUnavailable, "not ready: the identity provider "+issuer.URL+" does not "+
+		"answer as an OpenID Connect provider", "--oidc-issuer-url")
+	away.Store(false)
+	probes(t, r.url+"/readyz", http.StatusOK, "ok\n")
+	away.Store(true)
 	await(t, "the page to say it", func() (bool, string) {
 		_, body := probe(t.Context(), r.url+auth.SignInPath)
 		return strings.Contains(body, "Signing in does not work right now."), body
 	})
-	probes(t, r.url+"/readyz", http.StatusOK)
+	probes(t, r.url+"/readyz", http.StatusOK, "ok, but the identity provider does not answer")
 }
