@@ -29,7 +29,9 @@ func newIssuer(t *testing.T, secure bool) *issuer {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(i.status)
-		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": name, "jwks_uri": i.URL + "/keys", "secret": "inside"})
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"issuer": name, "jwks_uri": i.URL + "/keys", "secret": "inside",
+		})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(i.keys)) })
 	i.Server = httptest.NewUnstartedServer(mux)

@@ -36,7 +36,8 @@ func TestReadiness(t *testing.T) {
 				"bring it"},
 		},
 		"the API server is away": {
-			false, away, check.Result{Name: "policies", Err: errors.New("dial tcp 10.0.0.1:443: refused")},
+			false, away,
+			check.Result{Name: "policies", Err: errors.New("dial tcp 10.0.0.1:443: refused")},
 			"/readyz", 503,
 			[]string{"[-]caches failed: " + away.Error() + "\n", "[-]policies failed: " + away.Error() + "\n"},
 		},

@@ -100,7 +100,12 @@ func TestACheckThatPassedOnceIsNotLookedAtAgain(t *testing.T) {
 	answers := []struct {
 		problems []Problem
 		err      error
-	}{{nil, errors.New("away")}, {[]Problem{{"p", "is away", "wait"}}, nil}, {nil, nil}, {nil, errors.New("away again")}}
+	}{
+		{nil, errors.New("away")},
+		{[]Problem{{"p", "is away", "wait"}}, nil},
+		{nil, nil},
+		{nil, errors.New("away again")},
+	}
 	asked := 0
 	once := Once(Check{Name: "p", Run: func(context.Context) ([]Problem, error) {
 		asked++

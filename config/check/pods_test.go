@@ -62,7 +62,8 @@ func TestPodsSayWhyTheyAreNotReady(t *testing.T) {
 				{State: OK, Says: "the operator's Pods are ready: 1"},
 				{
 					State: Lacking, Says: "the Deployment portico-portal has no Pods",
-					Fix: "kubectl describe deployment,replicaset -n portico-system -l app.kubernetes.io/component=portal",
+					Fix: "kubectl describe deployment,replicaset -n portico-system " +
+						"-l app.kubernetes.io/component=portal",
 				},
 			},
 		},
@@ -136,7 +137,11 @@ func withPods(t *testing.T, objects []runtime.Object, answers map[string]string)
 	if err := corev1.AddToScheme(known); err != nil {
 		t.Fatal(err)
 	}
-	return &Cluster{host: host, http: server.Client(), objects: fake.NewSimpleDynamicClientWithCustomListKinds(known,
-		map[schema.GroupVersionResource]string{{Group: "apps", Version: "v1", Resource: "deployments"}: "DeploymentList"},
-		objects...)}
+	lists := map[schema.GroupVersionResource]string{
+		{Group: "apps", Version: "v1", Resource: "deployments"}: "DeploymentList",
+	}
+	return &Cluster{
+		host: host, http: server.Client(),
+		objects: fake.NewSimpleDynamicClientWithCustomListKinds(known, lists, objects...),
+	}
 }

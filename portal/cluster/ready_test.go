@@ -30,10 +30,11 @@ func TestAnAPIServerThatIsAwayIsTheCause(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
-	err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+	isSilent := func(context.Context) (bool, error) {
 		_, silent := errors.AsType[*silence.Error](c.Ready())
 		return silent, nil
-	})
+	}
+	err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, 30*time.Second, true, isSilent)
 	if err != nil {
 		t.Errorf("Ready() = %v, want that the API server does not answer", c.Ready())
 	}

@@ -305,8 +305,8 @@ func TestAnIdentityProviderThatIsAwayMakesUnreadyOnlyWhatNeverReachedIt(t *testi
 	issuer.Failing = away.Load
 	away.Store(true)
 	r := watchedPortal(t, issuer.URL)
-	probes(t, r.url+"/readyz", http.StatusServiceUnavailable, "not ready: the identity provider "+issuer.URL+" does not "+
-		"answer as an OpenID Connect provider", "--oidc-issuer-url")
+	probes(t, r.url+"/readyz", http.StatusServiceUnavailable, "not ready: the identity provider "+issuer.URL+
+		" does not answer as an OpenID Connect provider", "--oidc-issuer-url")
 	away.Store(false)
 	probes(t, r.url+"/readyz", http.StatusOK, "ok\n")
 	away.Store(true)

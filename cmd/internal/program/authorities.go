@@ -35,8 +35,8 @@ func Trust(caFile string) error {
 			return fmt.Errorf("--ca-file: %w", err)
 		}
 		if !roots.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("--ca-file: %s has no certificates in PEM form, which begin with -----BEGIN CERTIFICATE-----",
-				caFile)
+			return fmt.Errorf("--ca-file: %s has no certificates in PEM form, which begin with "+
+				"-----BEGIN CERTIFICATE-----", caFile)
 		}
 	}
 	trustOnce.Do(func() { x509.SetFallbackRoots(roots) })

@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// environment returns all variables of the process: those of its container, the path of its kubeconfig, and the addresses
-// at which it listens.
+// environment returns all variables of the process: those of its container, the path of its kubeconfig,
+// and the addresses at which it listens.
 func (p *pod) environment(ctx context.Context) ([]string, error) {
 	all := map[string]string{}
 	for _, from := range p.container().EnvFrom {
