@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -112,6 +113,12 @@ func (c *Cluster) without(ctx context.Context, component string) (Finding, error
 	if len(deployments) == 0 {
 		return Finding{
 			State: Off, Says: "there is no Deployment " + name + " in " + c.names.namespace(), Fix: "install the chart",
+		}, nil
+	}
+	if n, found, _ := unstructured.NestedInt64(deployments[0].Object, "spec", "replicas"); found && n == 0 {
+		return Finding{
+			State: Off, Says: "the Deployment " + name + " is scaled to 0",
+			Fix: "kubectl scale deployment -n " + c.names.namespace() + " " + name + " --replicas=2",
 		}, nil
 	}
 	return Finding{

@@ -44,6 +44,8 @@ func TestPodsSayWhyTheyAreNotReady(t *testing.T) {
 			"labels": map[string]any{"app.kubernetes.io/name": "portico", "app.kubernetes.io/component": "portal"},
 		},
 	}}
+	stopped := deployment.DeepCopy()
+	stopped.Object["spec"] = map[string]any{"replicas": int64(0)}
 	ended := podOf("portal", "p-1", corev1.ConditionFalse)
 	ended.Status.Phase = corev1.PodFailed
 	logs := func(name string) string { return "kubectl logs -n portico-system " + name }
@@ -64,6 +66,16 @@ func TestPodsSayWhyTheyAreNotReady(t *testing.T) {
 					State: Lacking, Says: "the Deployment portico-portal has no Pods",
 					Fix: "kubectl describe deployment,replicaset -n portico-system " +
 						"-l app.kubernetes.io/component=portal",
+				},
+			},
+		},
+		"scaled to nothing": {
+			objects: []runtime.Object{stopped, podOf("operator", "o-1", corev1.ConditionTrue)},
+			want: []Finding{
+				{State: OK, Says: "the operator's Pods are ready: 1"},
+				{
+					State: Off, Says: "the Deployment portico-portal is scaled to 0",
+					Fix: "kubectl scale deployment -n portico-system portico-portal --replicas=2",
 				},
 			},
 		},
