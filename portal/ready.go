@@ -50,7 +50,7 @@ func lacking(results []check.Result) error {
 	for _, result := range results {
 		switch err := result.Failure(); {
 		case err == nil:
-		case result.Public:
+		case result.Public && result.Known:
 			says = append(says, err.Error())
 		default:
 			logged = append(logged, result.Name)

@@ -17,6 +17,7 @@ func TestOutsidersSeeWhatEverybodyCanSeeOnly(t *testing.T) {
 			{Name: "crds", Err: errors.New("dial tcp 10.0.0.1:443")},
 			{Name: "impersonation", Known: true, Problems: []check.Problem{rights}},
 		},
+		"not ready: the log says what is wrong with identityprovider": {{Name: "identityprovider", Public: true}},
 		"not ready: the identity provider https://login is away: look at it; the log says what is wrong with crds": {
 			{Name: "crds"}, {Name: "identityprovider", Known: true, Public: true, Problems: []check.Problem{provider}},
 		},

@@ -213,11 +213,12 @@ func ledgerOf(t *testing.T, c client.Client) *corev1.ConfigMap {
 // A custom resource definition of Portico goes only with its name confirmed: all objects of the kind go with it.
 func TestADefinitionOfAKindIsDeletedOnlyIfConfirmed(t *testing.T) {
 	c := installer(t)
+	const annotation = "portico.dev/confirm-crd-deletion"
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "s3buckets.portico.dev"}}
 	err := c.Delete(t.Context(), crd, client.DryRunAll)
 	for _, want := range []string{
 		"deletes every S3Bucket of the cluster", "kubectl get s3buckets -A",
-		"kubectl annotate crd s3buckets.portico.dev --overwrite portico.dev/confirm-deletion=s3buckets.portico.dev",
+		"kubectl annotate crd s3buckets.portico.dev --overwrite portico.dev/confirm-crd-deletion=s3buckets.portico.dev",
 	} {
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -227,10 +228,10 @@ func TestADefinitionOfAKindIsDeletedOnlyIfConfirmed(t *testing.T) {
 		t.Helper()
 		edit(t, c, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
 			if value == "" {
-				delete(crd.Annotations, v1alpha1.AnnotationConfirmDeletion)
+				delete(crd.Annotations, annotation)
 				return
 			}
-			crd.Annotations[v1alpha1.AnnotationConfirmDeletion] = value
+			crd.Annotations[annotation] = value
 		})
 	}
 	defer confirm("")

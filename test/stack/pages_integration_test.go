@@ -100,7 +100,7 @@ func (p *place) upgrades() {
 	p.types(page, page.Blocks("Before")...)
 	// portico check --fix creates what a new version adds before Helm runs.
 	p.must("kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding portico-former-uid && kubectl " +
-		"annotate crd ec2instances.portico.dev portico.dev/confirm-deletion=ec2instances.portico.dev && " +
+		"annotate crd ec2instances.portico.dev portico.dev/confirm-crd-deletion=ec2instances.portico.dev && " +
 		"kubectl delete crd ec2instances.portico.dev")
 	for _, part := range []string{"Upgrade", "Go back", "How it is tried"} {
 		p.types(page, page.Blocks(part)...)
