@@ -32,7 +32,7 @@ const (
 type Cluster struct {
 	objects dynamic.Interface
 	names   Names
-	http    *http.Client // with the credentials
+	http    *http.Client // with the credentials; see direct
 	host    *url.URL
 }
 
@@ -46,12 +46,21 @@ func New(cfg *rest.Config, names Names) (*Cluster, error) {
 		c.http, err = rest.HTTPClientFor(own)
 	}
 	if err == nil {
+		c.http = direct(c.http)
 		c.objects, err = dynamic.NewForConfigAndClient(own, c.http)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare the checks of the cluster: %w", err)
 	}
 	return c, nil
+}
+
+// direct returns a client like c that follows no redirects. A Pod answers through the API server with any header it
+// likes, and the transport adds the credentials to every request, wherever it goes.
+func direct(c *http.Client) *http.Client {
+	own := *c
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
 }
 
 // within returns the client for the object's kind and namespace.

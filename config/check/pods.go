@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +24,8 @@ const (
 	probeTimeout = 3 * time.Second
 	// maxProbe bounds a Pod's answer.
 	maxProbe = 8 << 10
+	// probesAtOnce bounds how many Pods are asked at the same time.
+	probesAtOnce = 8
 )
 
 // programs are the Deployments, each with the name of the port at which its Pods answer /readyz.
@@ -83,9 +86,10 @@ func (c *Cluster) ready(ctx context.Context, component, port string, pods []core
 	if len(pods) == 0 {
 		return c.without(ctx, component)
 	}
+	said := c.words(ctx, port, pods)
 	for i := range pods {
 		isReady, why := podReady(&pods[i])
-		says := c.readyz(ctx, &pods[i], port)
+		says := said[i]
 		if isReady && (says == "" || says == "ok") {
 			continue
 		}
@@ -137,8 +141,23 @@ func podReady(pod *corev1.Pod) (ready bool, why string) {
 	return false, "it is " + string(pod.Status.Phase)
 }
 
-// readyz returns what a Pod answers at /readyz, through the API server: of several lines those that failed. It is ""
-// if the Pod does not answer, or cannot be reached.
+// words returns what the Pods answer at /readyz, each in its place.
+func (c *Cluster) words(ctx context.Context, port string, pods []corev1.Pod) []string {
+	all := make([]string, len(pods))
+	var asking errgroup.Group
+	asking.SetLimit(probesAtOnce)
+	for i := range pods {
+		asking.Go(func() error {
+			all[i] = c.readyz(ctx, &pods[i], port)
+			return nil
+		})
+	}
+	_ = asking.Wait() // none returns an error
+	return all
+}
+
+// readyz returns what a Pod answers at /readyz, through the API server: see word. It is "" if the Pod does not answer,
+// cannot be reached, or answers something else.
 func (c *Cluster) readyz(ctx context.Context, pod *corev1.Pod, port string) string {
 	path, ok := readyzPath(pod, port)
 	if !ok {
@@ -162,7 +181,7 @@ func (c *Cluster) readyz(ctx context.Context, pod *corev1.Pod, port string) stri
 	if err != nil || !pods || resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusServiceUnavailable {
 		return ""
 	}
-	return failing(string(body))
+	return word(string(body))
 }
 
 // readyzPath returns the path of the API server that leads to /readyz of the Pod, as its readiness probe asks for it.
@@ -184,16 +203,26 @@ func readyzPath(pod *corev1.Pod, port string) (string, bool) {
 	return "", false
 }
 
-// failing returns the lines of checks that failed, or all of an answer without such lines.
-func failing(answer string) string {
+// word returns what an answer says: of a line for each check those that failed, else a first line as operator and portal
+// write it. It is "" for anything else, which is not from them: a proxy in between, or another program in the Pod.
+func word(answer string) string {
 	var failed []string
+	passed := false
 	for line := range strings.Lines(answer) {
 		if check, ok := strings.CutPrefix(line, "[-]"); ok {
 			failed = append(failed, identity.Clean(check))
 		}
+		passed = passed || strings.HasPrefix(line, "[+]")
 	}
-	if len(failed) == 0 {
-		return identity.Clean(answer)
+	if len(failed) > 0 {
+		return brief(failed)
 	}
-	return brief(failed)
+	first, _, _ := strings.Cut(answer, "\n")
+	switch {
+	case passed || first == "ok":
+		return "ok"
+	case strings.HasPrefix(first, "ok, but "), strings.HasPrefix(first, "not ready: "):
+		return identity.Clean(first)
+	}
+	return ""
 }

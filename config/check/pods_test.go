@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/rest"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 func podOf(component, name string, ready corev1.ConditionStatus) *corev1.Pod {
@@ -155,5 +161,90 @@ func withPods(t *testing.T, objects []runtime.Object, answers map[string]string)
 	return &Cluster{
 		host: host, http: server.Client(),
 		objects: fake.NewSimpleDynamicClientWithCustomListKinds(known, lists, objects...),
+	}
+}
+
+// TestTheTokenStaysWithTheAPIServer checks that a Pod cannot send the credentials elsewhere with a redirect.
+func TestTheTokenStaysWithTheAPIServer(t *testing.T) {
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
+		var asked, stolen atomic.Int32
+		thief := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			stolen.Add(1)
+			_, _ = w.Write([]byte("not ready: all is lost"))
+		}))
+		defer thief.Close()
+		apiServer := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "Bearer of-an-admin" {
+				asked.Add(1)
+			}
+			w.Header().Set("Content-Type", "text/plain")
+			http.Redirect(w, r, thief.URL, status)
+		}))
+		defer apiServer.Close()
+		c, err := New(&rest.Config{
+			Host: apiServer.URL, BearerToken: "of-an-admin", TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+		}, Names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := podOf("operator", "o-1", corev1.ConditionTrue)
+		if says := c.readyz(t.Context(), pod, "health"); says != "" || asked.Load() != 1 || stolen.Load() != 0 {
+			t.Errorf("%d: it says %q; %d requests to the API server, %d elsewhere", status, says, asked.Load(), stolen.Load())
+		}
+	}
+}
+
+func TestOnlyWordsOfOperatorAndPortalCount(t *testing.T) {
+	long := strings.Repeat("é", 2*identity.Longest)
+	for answer, want := range map[string]string{
+		"ok":                             "ok",
+		"ok\n":                           "ok",
+		"[+]caches ok\n[+]crds ok\n":     "ok",
+		"ok, but it is late\nmore":       "ok, but it is late",
+		"not ready: it begins\n":         "not ready: it begins",
+		"[-]a failed\n[+]b ok\n[-]c bad": "a failed, c bad",
+		"":                               "",
+		"okay":                           "",
+		"<html>Sign in here</html>":      "",
+		"upstream connect error\nok":     "",
+		"not ready: " + long:             "not ready: " + strings.Repeat("é", identity.Longest-len("not ready: ")) + "…",
+	} {
+		if got := word(answer); got != want {
+			t.Errorf("word(%.40q) = %q, want %q", answer, got, want)
+		}
+	}
+}
+
+// TestPodsOutOfReachAreAskedAtOnce checks that many Pods that do not answer take the time of one.
+func TestPodsOutOfReachAreAskedAtOnce(t *testing.T) {
+	arrived := make(chan struct{}, probesAtOnce)
+	all := make(chan struct{})
+	go func() {
+		for range probesAtOnce {
+			<-arrived
+		}
+		close(all)
+	}()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		select {
+		case <-all:
+			_, _ = w.Write([]byte("ok"))
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	host, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := make([]corev1.Pod, probesAtOnce)
+	for i := range pods {
+		pods[i] = *podOf("operator", "o-"+strconv.Itoa(i), corev1.ConditionTrue)
+	}
+	for i, says := range (&Cluster{host: host, http: server.Client()}).words(t.Context(), "health", pods) {
+		if says != "ok" {
+			t.Errorf("Pod %d says %q", i, says)
+		}
 	}
 }
