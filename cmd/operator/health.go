@@ -119,12 +119,15 @@ func (h health) cachesSynced(ctx context.Context) error {
 	return cmp.Or(h.silence(), errors.New("they are being filled"))
 }
 
-// failure returns why a check is not known to pass. What could not be looked at because the API server does not answer
-// is no failure of its own.
+// failure returns why a check is not known to pass, with details of public checks only: whoever reaches the port can
+// read it. What could not be looked at because the API server does not answer is no failure of its own.
 func (h health) failure(of check.Result) error {
 	err := of.Failure()
-	if silent := h.silence(); err != nil && silent != nil && !of.Known && !of.Public {
+	if err == nil || of.Public {
+		return err
+	}
+	if silent := h.silence(); silent != nil && !of.Known {
 		return silent
 	}
-	return err
+	return errors.New("the log says what is wrong")
 }

@@ -27,13 +27,12 @@ func TestReadiness(t *testing.T) {
 		"well":             {true, nil, check.Result{Name: "policies", Known: true}, "/readyz", 200, []string{"ok"}},
 		"well, in words":   {true, nil, check.Result{Name: "policies", Known: true}, "/readyz?verbose", 200, []string{"[+]caches ok", "[+]policies ok"}},
 		"caches not there": {false, nil, check.Result{Name: "policies", Known: true}, "/readyz", 503, []string{"[-]caches failed: they are being filled"}},
-		"not looked yet":   {true, nil, check.Result{Name: "policies"}, "/readyz", 503, []string{"[-]policies failed: not checked yet"}},
+		"not looked yet":   {true, nil, check.Result{Name: "policies"}, "/readyz", 503, []string{"[-]policies failed: the log says what is wrong\n"}},
 		"missing": {
 			true, nil,
 			check.Result{Name: "policies", Known: true, Problems: []check.Problem{missing}},
 			"/readyz", 503,
-			[]string{"[+]caches ok", "[-]policies failed: ValidatingAdmissionPolicy portico-operator is missing: " +
-				"bring it"},
+			[]string{"[+]caches ok", "[-]policies failed: the log says what is wrong\n"},
 		},
 		"the API server is away": {
 			false, away,

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -206,13 +207,13 @@ func TestTheOperatorIsReadyInAWholeInstallationOnly(t *testing.T) {
 		change func()
 		says   string
 	}{
-		"a missing binding": {binding, nil, "[-]policies failed: ValidatingAdmissionPolicyBinding portico-ingress-hostnames is missing: run portico check --fix"},
+		"a missing binding": {binding, nil, "ValidatingAdmissionPolicyBinding portico-ingress-hostnames is missing: run portico check --fix"},
 		"a policy that lets pass what it cannot judge": {policy, func() {
 			ignore := admissionregistrationv1.Ignore
 			policy.Spec.FailurePolicy = &ignore
-		}, "[-]policies failed: ValidatingAdmissionPolicy portico-ingress-hostnames has spec.failurePolicy Ignore " +
+		}, "ValidatingAdmissionPolicy portico-ingress-hostnames has spec.failurePolicy Ignore " +
 			"instead of Fail"},
-		"an old CRD": {crd, withoutField(crd), "[-]crds failed: CustomResourceDefinition poolgateways.portico.dev lacks .status.attached"},
+		"an old CRD": {crd, withoutField(crd), "CustomResourceDefinition poolgateways.portico.dev lacks .status.attached"},
 		"roles of an older version": {role, func() {
 			for i, rule := range role.Rules {
 				if rule.APIGroups[0] == "admissionregistration.k8s.io" {
@@ -223,8 +224,11 @@ func TestTheOperatorIsReadyInAWholeInstallationOnly(t *testing.T) {
 		}, "may not be read: its roles are of another version"},
 	} {
 		mend := broken(t, c, one.obj, one.change)
-		probes(t, o.probes+"/readyz", http.StatusServiceUnavailable, one.says)
+		probes(t, o.probes+"/readyz", http.StatusServiceUnavailable, "failed: the log says what is wrong")
 		probes(t, o.probes+"/healthz", http.StatusOK)
+		if log, err := os.ReadFile(o.LogFile()); err != nil || !strings.Contains(string(log), one.says) {
+			t.Errorf("%s: %v; the log does not say %q", name, err, one.says)
+		}
 		mend()
 		probes(t, o.probes+"/readyz", http.StatusOK)
 		t.Log(name)
