@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 )
 
 // CheckKeys fetches the key set at the address, and returns an error if there is no key in it.
@@ -40,10 +42,31 @@ func CheckKeys(ctx context.Context, address string) error {
 
 var errNoKeys = errors.New("there are none at its jwks_uri")
 
+// ErrNotHTTPS says that an address among the provider's settings is not secure.
+var ErrNotHTTPS = errors.New("it must be https")
+
+// UnusableError says that a provider answers as one, and cannot be used by this program. Everybody may read Says, a
+// sentence of which the provider is the subject, and Fix.
+type UnusableError struct {
+	Says, Fix string
+	Cause     error
+}
+
+func (e *UnusableError) Error() string { return e.Cause.Error() }
+
+func (e *UnusableError) Unwrap() error { return e.Cause }
+
+// cleanError is an error with its text made fit for a line of a log.
+type cleanError struct{ cause error }
+
+func (e *cleanError) Error() string { return Clean(e.cause.Error()) }
+
+func (e *cleanError) Unwrap() error { return e.cause }
+
 // Reach fetches the provider's settings and keys as Caller does, and returns why no token could be verified; see
 // WhyUnreachable.
 func (v *Verifier) Reach(ctx context.Context) error {
-	keys, err := v.ask(ctx)
+	keys, err := v.ask(ctx, Timeout)
 	if err != nil {
 		return err
 	}
@@ -56,6 +79,13 @@ func (v *Verifier) Reach(ctx context.Context) error {
 func WhyUnreachable(err error) (says, fix string) {
 	const network = "look at --oidc-issuer-url, and whether DNS, a proxy and the network policies let Portico's Pods " +
 		"reach it (docs/install.md)"
+	if unusable, ok := errors.AsType[*UnusableError](err); ok {
+		return unusable.Says, unusable.Fix
+	}
+	if connecting, ok := errors.AsType[*net.OpError](err); ok && connecting.Op == "proxyconnect" {
+		return "cannot be reached through the proxy", "look at HTTPS_PROXY and NO_PROXY of Portico's Pods, and whether " +
+			"the network policies let them reach the proxy (docs/install.md)"
+	}
 	if says := untrusted(err); says != "" {
 		return says, "give the certificate of its authority: in the chart ca.existingConfigMap, else --ca-file"
 	}
@@ -64,13 +94,17 @@ func WhyUnreachable(err error) (says, fix string) {
 	}
 	const look = "look at --oidc-issuer-url, which must be its issuer letter by letter, a slash at the end included; " +
 		"portal --check-oidc shows what it answers"
+	_, another := errors.AsType[*oidc.IssuerMismatchError](err)
 	switch {
 	case errors.Is(err, errNoKeys):
 		return "has no keys at its jwks_uri", "ask the people who run it: without keys no token can be verified"
 	case strings.Contains(err.Error(), fetchingKeys):
 		return "does not give its keys", look
-	case strings.Contains(err.Error(), "issuer URL"): // the library has no type for this error
+	case another:
 		return "calls itself by another issuer URL", look
+	case errors.Is(err, ErrNotHTTPS):
+		return "has addresses among its settings that are not https", "ask the people who run it: behind a proxy it must " +
+			"know the address that it has outside"
 	}
 	return "does not answer as an OpenID Connect provider that can be used", look
 }

@@ -35,13 +35,10 @@ const maxToken = 16 << 10
 
 // Check refuses settings that would take tokens of others.
 func (s Settings) Check() error {
-	u, err := url.Parse(s.Issuer)
+	if err := CheckIssuer(s.Issuer); err != nil {
+		return err
+	}
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", s.Issuer)
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody",
-			s.Issuer)
 	case len(s.Audiences) == 0:
 		return errors.New("at least one audience of the REST API is needed")
 	case slices.Contains(s.Audiences, s.SignIn):
@@ -50,6 +47,24 @@ func (s Settings) Check() error {
 		return errors.New("an audience must not be empty")
 	}
 	return s.Claims.Check()
+}
+
+// CheckIssuer refuses an identity provider's URL that cannot be used, or should not be. No error has a password in it.
+func CheckIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	switch {
+	case err != nil:
+		return errors.New("OIDC issuer URL: it cannot be read; give a URL such as https://login.example.com")
+	case u.User != nil:
+		return fmt.Errorf("OIDC issuer URL %q: it must have no user and no password, because everybody can read it",
+			u.Redacted())
+	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", issuer)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or anyone on the network could sign in as anybody",
+			issuer)
+	}
+	return nil
 }
 
 func isLoopback(host string) bool {
@@ -154,7 +169,7 @@ func SignedInAt(tok *oidc.IDToken) (time.Time, error) {
 // again is the pause after a failed discovery.
 const again = 3 * time.Second
 
-// discoverTimeout bounds discovery, for which all callers wait.
+// discoverTimeout bounds discovery for which callers wait.
 const discoverTimeout = 3 * time.Second
 
 // discover returns the provider's keys, as it says where they are: once, and again some time after a failure.
@@ -167,17 +182,17 @@ func (v *Verifier) discover(ctx context.Context) (*Keys, error) {
 	if v.failure != nil && v.now().Sub(v.failed) < again {
 		return nil, v.failure
 	}
-	keys, err := v.ask(context.WithoutCancel(ctx)) // for all who wait
+	keys, err := v.ask(context.WithoutCancel(ctx), discoverTimeout) // for all who wait
 	v.keys, v.failure, v.failed = keys, err, v.now()
 	return keys, err
 }
 
-func (v *Verifier) ask(ctx context.Context) (*Keys, error) {
+func (v *Verifier) ask(ctx context.Context, timeout time.Duration) (*Keys, error) {
 	const doing = "asking the identity provider for its settings"
-	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: discoverTimeout, Transport: Bounded(nil)})
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: timeout, Transport: Bounded(nil)})
 	found, err := oidc.NewProvider(ctx, v.settings.Issuer)
 	if _, network := errors.AsType[*url.Error](err); err != nil && !network {
-		err = errors.New(Clean(err.Error())) // the answer may be in it
+		err = &cleanError{err} // the answer may be in it
 	}
 	if err != nil {
 		return nil, &ProviderError{Doing: doing, Cause: err}
@@ -191,7 +206,7 @@ func (v *Verifier) ask(ctx context.Context) (*Keys, error) {
 	u, err := url.Parse(said.Keys)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !isLoopback(u.Hostname()) {
 		return nil, &ProviderError{
-			Doing: doing, Cause: fmt.Errorf("jwks_uri is %s: it must be https", Clean(said.Keys)),
+			Doing: doing, Cause: fmt.Errorf("jwks_uri is %s: %w", Clean(said.Keys), ErrNotHTTPS),
 		}
 	}
 	return NewKeys(ctx, said.Keys, v.now), nil

@@ -44,15 +44,18 @@ func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
+	log := slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation")))
 	checks := []check.Check{{Name: "crds", Run: cluster.CRDs}, {Name: "policies", Run: cluster.Policies}}
 	if people := f.controllers.People; people.Issuer != "" {
 		verifier, err := identity.NewVerifier(people, f.controllers.Engine.Now)
 		if err != nil {
 			return err
 		}
-		checks = append(checks, check.IdentityProvider(people.Issuer, verifier.Reach))
+		provider := check.IdentityProvider(log, people.Issuer, verifier.Reach)
+		provider.Warns = true // only actions on Secrets need it
+		checks = append(checks, provider)
 	}
-	monitor := check.NewMonitor(slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation"))), checks...)
+	monitor := check.NewMonitor(log, checks...)
 	monitor.Every = f.checkInterval
 	if err := metrics.Registry.Register(metric.Problems(monitor)); err != nil {
 		return fmt.Errorf("count problems of the installation: %w", err)
@@ -81,21 +84,27 @@ func (h health) routes() http.Handler {
 	return mux
 }
 
-// ready responds as the API server does: with ?verbose, or if a check fails, with a line for each check.
+// ready responds as the API server does: with ?verbose, or if a check fails, with a line for each check. A problem that
+// does not make the operator unready is reported after "ok".
 func (h health) ready(w http.ResponseWriter, r *http.Request) {
 	var lines strings.Builder
-	bad := false
-	tell := func(name string, err error) {
+	line := func(name string, err error) (failed bool) {
 		if err == nil {
 			fmt.Fprintf(&lines, "[+]%s ok\n", name)
-			return
+			return false
 		}
-		bad = true
 		fmt.Fprintf(&lines, "[-]%s failed: %v\n", name, err)
+		return true
 	}
-	tell("caches", h.cachesSynced(r.Context()))
+	bad := line("caches", h.cachesSynced(r.Context()))
+	short := []string{"ok"}
 	for _, result := range h.results() {
-		tell(result.Name, h.failure(result))
+		err := h.failure(result)
+		failed := line(result.Name, err)
+		bad = bad || failed && !result.Warns
+		if result.Warns && len(result.Problems) > 0 {
+			short = append(short, err.Error())
+		}
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -105,7 +114,7 @@ func (h health) ready(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(&lines, "readyz check failed\n")
 	case !r.URL.Query().Has("verbose"):
 		lines.Reset()
-		lines.WriteString("ok")
+		lines.WriteString(strings.Join(short, ", but "))
 	}
 	_, _ = io.WriteString(w, lines.String()) // the client has gone
 }

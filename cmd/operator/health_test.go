@@ -49,6 +49,21 @@ func TestReadiness(t *testing.T) {
 			"/readyz", 503,
 			[]string{"[-]identityprovider failed: ValidatingAdmissionPolicy portico-operator is missing"},
 		},
+		"a problem that only warns": {
+			true, nil,
+			check.Result{Name: "identityprovider", Known: true, Public: true, Warns: true, Problems: []check.Problem{missing}},
+			"/readyz", 200,
+			[]string{"ok, but ValidatingAdmissionPolicy portico-operator is missing: bring it"},
+		},
+		"a problem that only warns, in words": {
+			true, nil,
+			check.Result{Name: "identityprovider", Known: true, Public: true, Warns: true, Problems: []check.Problem{missing}},
+			"/readyz?verbose", 200,
+			[]string{"[+]caches ok", "[-]identityprovider failed: ValidatingAdmissionPolicy portico-operator is missing"},
+		},
+		"what only warns is not looked at yet": {
+			true, nil, check.Result{Name: "identityprovider", Public: true, Warns: true}, "/readyz", 200, []string{"ok"},
+		},
 		"alive all the same": {false, nil, check.Result{Name: "policies"}, "/healthz", 200, []string{"ok"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func (f *flags) installation(p parts) (*check.Monitor, error) {
 	}
 	m := check.NewMonitor(p.log, check.Check{Name: "crds", Run: cluster.CRDs},
 		check.Check{Name: "impersonation", Run: p.cluster.CheckImpersonation()},
-		check.IdentityProvider(f.auth.IssuerURL, p.provider.Reach))
+		check.IdentityProvider(p.log, f.auth.IssuerURL, p.provider.Reach))
 	m.Every = f.look
 	return m, nil
 }

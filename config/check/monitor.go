@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 const (
@@ -17,8 +19,8 @@ const (
 	// that does, so that a mend shows soon.
 	Every = time.Minute
 	soon  = 10 * time.Second
-	// checkTimeout bounds one check.
-	checkTimeout = 15 * time.Second
+	// checkTimeout bounds one check: that of the identity provider sends two requests.
+	checkTimeout = 2*identity.Timeout + 5*time.Second
 )
 
 // Check is one thing that can be wrong with an installation.
@@ -27,7 +29,30 @@ type Check struct {
 	Run  func(context.Context) ([]Problem, error)
 	// Public says that everybody may read its problems, who cannot sign in either.
 	Public bool
+	// Warns says that its problems are reported, and make no replica unready.
+	Warns bool
+	// First is the pause after the first failure. It doubles with each, up to Every; 0 is soon, always.
+	First time.Duration
 }
+
+// pause returns the time until the next look, after so many failures in a row.
+func (c Check) pause(failures int, every time.Duration) time.Duration {
+	pause := soon
+	switch {
+	case failures == 0:
+		pause = every
+	case c.First > 0:
+		pause = Every
+		if doubled := c.First << min(failures-1, maxDoubled); doubled < Every {
+			pause = doubled
+		}
+	}
+	pause = min(pause, every)
+	return pause + time.Duration((rand.Float64()-0.5)*0.2*float64(pause)) //nolint:gosec // spreads replicas, and is no secret
+}
+
+// maxDoubled bounds how often the pause after a failure doubles: more could overflow.
+const maxDoubled = 10
 
 // Once returns a check that is passed for good once it has passed: of something that many replicas lose at the same
 // time, and without which those that have begun go on working.
@@ -46,8 +71,8 @@ func Once(c Check) Check {
 
 // Result is what a check found last.
 type Result struct {
-	Name   string
-	Public bool // as the check's
+	Name          string
+	Public, Warns bool // as the check's
 	// Problems are the known problems. They stay while the cluster cannot be reached, because an error says nothing
 	// about them.
 	Problems []Problem
@@ -89,23 +114,38 @@ type Monitor struct {
 func NewMonitor(log *slog.Logger, checks ...Check) *Monitor {
 	m := &Monitor{Every: Every, checks: checks, log: log}
 	for _, c := range checks {
-		m.results = append(m.results, Result{Name: c.Name, Public: c.Public})
+		m.results = append(m.results, Result{Name: c.Name, Public: c.Public, Warns: c.Warns})
 	}
 	return m
 }
 
-// Start checks again and again until ctx ends.
+// Start checks again and again until ctx ends, each check at its own pace.
 func (m *Monitor) Start(ctx context.Context) error {
+	var all sync.WaitGroup
+	for i := range m.checks {
+		all.Go(func() { m.repeat(ctx, i) })
+	}
+	all.Wait()
+	return nil
+}
+
+// repeat repeats one check until ctx ends.
+func (m *Monitor) repeat(ctx context.Context, i int) {
+	failures := 0
 	for {
-		pause := min(soon, m.Every)
-		if m.round(ctx) {
-			pause = m.Every
+		within, cancel := context.WithTimeout(ctx, checkTimeout)
+		problems, err := m.checks[i].Run(within)
+		cancel()
+		if ctx.Err() != nil {
+			return // the check was cut off
 		}
-		pause += time.Duration((rand.Float64() - 0.5) * 0.2 * float64(pause)) //nolint:gosec // spreads replicas, and is no secret
+		if failures++; m.found(i, problems, err) {
+			failures = 0
+		}
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(pause):
+			return
+		case <-time.After(m.checks[i].pause(failures, m.Every)):
 		}
 	}
 }
@@ -120,29 +160,14 @@ func (m *Monitor) Results() []Result {
 	return slices.Clone(m.results)
 }
 
-// Failure returns the first failure of all checks; nil if all is well.
+// Failure returns the first failure of the checks that make a replica unready; nil if it is ready.
 func (m *Monitor) Failure() error {
 	for _, r := range m.Results() {
-		if err := r.Failure(); err != nil {
+		if err := r.Failure(); err != nil && !r.Warns {
 			return err
 		}
 	}
 	return nil
-}
-
-// round runs each check once, and reports whether all is well.
-func (m *Monitor) round(ctx context.Context) bool {
-	well := true
-	for i, c := range m.checks {
-		within, cancel := context.WithTimeout(ctx, checkTimeout)
-		problems, err := c.Run(within)
-		cancel()
-		if ctx.Err() != nil {
-			return false // the check was cut off
-		}
-		well = m.found(i, problems, err) && well
-	}
-	return well
 }
 
 // found stores the result of a check, logs what is new, and reports whether there is no problem.
@@ -159,7 +184,7 @@ func (m *Monitor) found(i int, problems []Problem, err error) bool {
 	case err != nil && before.Err == nil:
 		m.log.Warn("the installation could not be checked; what was found before counts", "check", r.Name, "error", err)
 	case err == nil && is != nil && (was == nil || was.Error() != is.Error()):
-		m.log.Error("the installation lacks something: not ready", "check", r.Name, "problem", is.Error())
+		m.log.Error("the installation lacks something"+map[bool]string{false: ": not ready"}[r.Warns], "check", r.Name, "problem", is.Error())
 	case err == nil && is == nil && len(before.Problems) > 0:
 		m.log.Info("the installation is as it should be again", "check", r.Name)
 	}

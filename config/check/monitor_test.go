@@ -121,3 +121,58 @@ func TestACheckThatPassedOnceIsNotLookedAtAgain(t *testing.T) {
 		t.Errorf("it was looked at %d times, want 3", asked)
 	}
 }
+
+// TestEachCheckHasItsPace checks that a check that fails, or hangs, changes nothing about when others are looked at.
+func TestEachCheckHasItsPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var fine atomic.Int32
+		var failed []time.Duration
+		m := NewMonitor(slog.New(slog.DiscardHandler),
+			Check{Name: "fails", First: time.Second, Run: func(context.Context) ([]Problem, error) {
+				failed = append(failed, time.Since(began))
+				return nil, errors.New("away")
+			}},
+			Check{Name: "hangs", Run: func(ctx context.Context) ([]Problem, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}},
+			Check{Name: "is well", Run: func(context.Context) ([]Problem, error) {
+				fine.Add(1)
+				return nil, nil
+			}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); _ = m.Start(ctx) }()
+		time.Sleep(5*time.Minute - time.Second)
+		cancel()
+		<-done
+		if n := fine.Load(); n < 5 || n > 6 {
+			t.Errorf("in 5 minutes, one that is well was looked at %d times", n)
+		}
+		want := []int{0, 1, 3, 7, 15, 31, 63, 123, 183, 243}
+		if len(failed) < len(want)-1 {
+			t.Fatalf("one that fails was looked at after %v", failed)
+		}
+		for i, at := range failed[:len(want)-1] {
+			if ratio := at.Seconds() / float64(max(want[i], 1)); want[i] > 0 && (ratio < 0.89 || ratio > 1.11) {
+				t.Errorf("look %d after %s, want about %ds", i, at, want[i])
+			}
+		}
+	})
+}
+
+func TestWhatOnlyWarnsMakesNothingUnready(t *testing.T) {
+	var log bytes.Buffer
+	m := NewMonitor(slog.New(slog.NewTextHandler(&log, nil)), Check{Name: "warns", Warns: true}, Check{Name: "counts"})
+	m.found(0, []Problem{{"p", "is away", "wait"}}, nil)
+	m.found(1, nil, nil)
+	if err := m.Failure(); err != nil || strings.Contains(log.String(), "not ready") ||
+		!strings.Contains(log.String(), "is away") {
+		t.Errorf("Failure() = %v, and the log says %s", err, &log)
+	}
+	m.found(1, []Problem{{"q", "is missing", "bring it"}}, nil)
+	if err := m.Failure(); err == nil || !strings.Contains(log.String(), "lacks something: not ready") {
+		t.Errorf("Failure() = %v, and the log says %s", err, &log)
+	}
+}

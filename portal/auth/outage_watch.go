@@ -26,7 +26,7 @@ type absence struct {
 func (p *Provider) Watch(ctx context.Context) error {
 	for {
 		pause := watchEvery
-		if _, err := p.look(ctx); err != nil {
+		if err := p.look(ctx); err != nil {
 			pause = watchAgain
 		}
 		pause += time.Duration((rand.Float64() - 0.5) * 0.2 * float64(pause)) //nolint:gosec // spreads replicas, and is no secret
@@ -51,31 +51,48 @@ func (p *Provider) Outage() time.Time {
 // Reach fetches the provider's settings and keys, and returns why nobody could sign in with them; see
 // identity.WhyUnreachable.
 func (p *Provider) Reach(ctx context.Context) error {
-	found, err := p.look(ctx)
+	found, err := p.ask(ctx)
 	if err != nil {
-		return err
+		return err // Watch counts those that it sees itself
+	}
+	p.take(found)
+	if _, err := found.authMethod(p.cfg); err != nil {
+		return &identity.UnusableError{
+			Says: "offers no way for clients to authenticate that the portal knows", Fix: "let its client there use " +
+				secretBasic + " or " + secretPost, Cause: err,
+		}
 	}
 	if _, err := p.oauth(found); err != nil {
-		return err
+		return &identity.UnusableError{
+			Says: "has no authorization_endpoint, or no token_endpoint", Fix: "look at --oidc-issuer-url: nobody can " +
+				"sign in without", Cause: err,
+		}
 	}
 	return identity.CheckKeys(ctx, found.settings.Keys)
 }
 
+// take makes settings apply from now on.
+func (p *Provider) take(found *discovered) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.absence = absence{}
+	p.found, p.failure, p.heard = found.after(p.found), nil, p.now()
+}
+
 // look requests the provider's settings, which apply from now on.
-func (p *Provider) look(ctx context.Context) (*discovered, error) {
+func (p *Provider) look(ctx context.Context) error {
 	found, err := p.ask(ctx)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return ctx.Err()
+	}
+	if err == nil {
+		p.take(found)
+		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err == nil {
-		p.absence = absence{}
-		p.found, p.failure, p.heard = found.after(p.found), nil, p.now()
-		return found, nil
-	}
 	if p.absence.missed++; p.absence.missed == 1 {
 		p.absence.since = p.now()
 	}
-	return nil, err
+	return err
 }

@@ -23,7 +23,10 @@ type AnswerError struct {
 	Code   string // of OAuth 2.0, such as invalid_scope; "" if there is none
 	Detail string // the provider's text, "" if there is none
 	Advice string // what to do about it, if known: then a retry cannot succeed
+	cause  error  // of the error, if its kind matters
 }
+
+func (e *AnswerError) Unwrap() error { return e.cause }
 
 func (e *AnswerError) Error() string {
 	return e.Doing + ": the identity provider answered " + e.said()

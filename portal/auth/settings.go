@@ -64,7 +64,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	found, err := oidc.NewProvider(p.with(ctx), p.cfg.IssuerURL)
 	if err != nil {
 		if _, ok := errors.AsType[*url.Error](err); !ok && ctx.Err() == nil {
-			err = &AnswerError{Doing: doing, Detail: clean(err.Error()), Advice: issuerAdvice(err)}
+			err = &AnswerError{Doing: doing, Detail: clean(err.Error()), Advice: issuerAdvice(err), cause: err}
 		}
 		return nil, &ProviderError{Doing: doing, Cause: err}
 	}
@@ -74,15 +74,14 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	}
 	if err := said.checkAddresses(found.Endpoint()); err != nil {
 		const advice = "Ask the people who run it to correct that."
-		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error(), Advice: advice}}
+		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error(), Advice: advice, cause: err}}
 	}
 	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(ctx, said.Keys, p.now)}, nil
 }
 
-// issuerAdvice returns what to do about metadata of another issuer; "" for other errors. The library has no type for
-// that error.
+// issuerAdvice returns what to do about metadata of another issuer; "" for other errors.
 func issuerAdvice(err error) string {
-	if !strings.Contains(err.Error(), "issuer") {
+	if _, ok := errors.AsType[*oidc.IssuerMismatchError](err); !ok {
 		return ""
 	}
 	return "Ask the portal's admins to look at --oidc-issuer-url: it must be the provider's issuer letter by letter, " +
@@ -98,8 +97,8 @@ func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
 		"pushed_authorization_request_endpoint": s.Pushed, "userinfo_endpoint": s.UserInfo,
 	} {
 		if u, err := url.Parse(address); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
-			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must know the address that it "+
-				"has outside", name, clean(address))
+			return fmt.Errorf("%s is %s: %w. A provider behind a proxy must know the address that it has outside",
+				name, clean(address), identity.ErrNotHTTPS)
 		}
 	}
 	return nil

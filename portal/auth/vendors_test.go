@@ -257,7 +257,7 @@ func TestToolsAskForWhatTheProviderLists(t *testing.T) {
 	// The provider's later settings apply, and its keys are not fetched a second time.
 	before, _ := p.known()
 	s.issuer.Settings = map[string]any{"scopes_supported": []string{"openid", "email", "groups"}}
-	if _, err := p.look(t.Context()); err != nil {
+	if err := p.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(p.CLI(t.Context()).Scopes, " "); got != "openid email groups" {

@@ -265,7 +265,7 @@ func watchedPortal(t *testing.T, issuer string) *replica {
 		}
 		m := check.NewMonitor(p.Log, check.Check{Name: "crds", Run: cluster.CRDs},
 			check.Check{Name: "impersonation", Run: p.Cluster.CheckImpersonation()},
-			check.IdentityProvider(cmp.Or(issuer, world.Issuer), p.Provider.Reach))
+			check.IdentityProvider(p.Log, cmp.Or(issuer, world.Issuer), p.Provider.Reach))
 		m.Every = time.Second
 		p.Installation = m
 		p.Pages = pages.New(p.Cluster, pages.Reach{}, slog.New(slog.DiscardHandler)).Watching(p.Provider.Outage)
