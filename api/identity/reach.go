@@ -83,8 +83,8 @@ func WhyUnreachable(err error) (says, fix string) {
 		return unusable.Says, unusable.Fix
 	}
 	if connecting, ok := errors.AsType[*net.OpError](err); ok && connecting.Op == "proxyconnect" {
-		return "cannot be reached through the proxy", "look at HTTPS_PROXY and NO_PROXY of Portico's Pods, and whether " +
-			"the network policies let them reach the proxy (docs/install.md)"
+		return "cannot be reached through the proxy", "look at HTTPS_PROXY and NO_PROXY of Portico's Pods, and " +
+			"whether the network policies let them reach the proxy (docs/install.md)"
 	}
 	if says := untrusted(err); says != "" {
 		return says, "give the certificate of its authority: in the chart ca.existingConfigMap, else --ca-file"
@@ -103,8 +103,8 @@ func WhyUnreachable(err error) (says, fix string) {
 	case another:
 		return "calls itself by another issuer URL", look
 	case errors.Is(err, ErrNotHTTPS):
-		return "has addresses among its settings that are not https", "ask the people who run it: behind a proxy it must " +
-			"know the address that it has outside"
+		return "has addresses among its settings that are not https", "ask the people who run it: behind a proxy it " +
+			"must know the address that it has outside"
 	}
 	return "does not answer as an OpenID Connect provider that can be used", look
 }

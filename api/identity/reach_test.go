@@ -148,7 +148,8 @@ func TestIssuersThatAreRefused(t *testing.T) {
 		"https://me:hidden@login\x7f":          "cannot be read",
 	} {
 		err := CheckIssuer(issuer)
-		if (err == nil) != (why == "") || !strings.Contains(fmt.Sprint(err), why) || strings.Contains(fmt.Sprint(err), "hidden") {
+		says := fmt.Sprint(err)
+		if (err == nil) != (why == "") || !strings.Contains(says, why) || strings.Contains(says, "hidden") {
 			t.Errorf("CheckIssuer(%q) = %v, want %q", issuer, err, why)
 		}
 	}

@@ -184,7 +184,11 @@ func (m *Monitor) found(i int, problems []Problem, err error) bool {
 	case err != nil && before.Err == nil:
 		m.log.Warn("the installation could not be checked; what was found before counts", "check", r.Name, "error", err)
 	case err == nil && is != nil && (was == nil || was.Error() != is.Error()):
-		m.log.Error("the installation lacks something"+map[bool]string{false: ": not ready"}[r.Warns], "check", r.Name, "problem", is.Error())
+		message := "the installation lacks something"
+		if !r.Warns {
+			message += ": not ready"
+		}
+		m.log.Error(message, "check", r.Name, "problem", is.Error())
 	case err == nil && is == nil && len(before.Problems) > 0:
 		m.log.Info("the installation is as it should be again", "check", r.Name)
 	}

@@ -189,13 +189,16 @@ func TestTheTokenStaysWithTheAPIServer(t *testing.T) {
 		}
 		pod := podOf("operator", "o-1", corev1.ConditionTrue)
 		if says := c.readyz(t.Context(), pod, "health"); says != "" || asked.Load() != 1 || stolen.Load() != 0 {
-			t.Errorf("%d: it says %q; %d requests to the API server, %d elsewhere", status, says, asked.Load(), stolen.Load())
+			t.Errorf("%d: it says %q; %d requests to the API server, %d elsewhere", status, says, asked.Load(),
+				stolen.Load())
 		}
 	}
 }
 
 func TestOnlyWordsOfOperatorAndPortalCount(t *testing.T) {
+	const begin = "not ready: "
 	long := strings.Repeat("é", 2*identity.Longest)
+	bounded := strings.Repeat("é", identity.Longest-len(begin)) + "…"
 	for answer, want := range map[string]string{
 		"ok":                             "ok",
 		"ok\n":                           "ok",
@@ -207,7 +210,7 @@ func TestOnlyWordsOfOperatorAndPortalCount(t *testing.T) {
 		"okay":                           "",
 		"<html>Sign in here</html>":      "",
 		"upstream connect error\nok":     "",
-		"not ready: " + long:             "not ready: " + strings.Repeat("é", identity.Longest-len("not ready: ")) + "…",
+		begin + long:                     begin + bounded,
 	} {
 		if got := word(answer); got != want {
 			t.Errorf("word(%.40q) = %q, want %q", answer, got, want)

@@ -58,7 +58,8 @@ func TestAnOutageOfTheProviderIsKnown(t *testing.T) {
 	}
 	away.Store(false)
 	odd.Store(true)
-	if says, fix := identity.WhyUnreachable(p.Reach(t.Context())); !strings.Contains(says, "no way for clients to authenticate") ||
+	says, fix := identity.WhyUnreachable(p.Reach(t.Context()))
+	if !strings.Contains(says, "no way for clients to authenticate") ||
 		!strings.Contains(fix, secretBasic) {
 		t.Errorf("it %s: %s", says, fix)
 	}

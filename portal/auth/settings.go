@@ -74,7 +74,9 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	}
 	if err := said.checkAddresses(found.Endpoint()); err != nil {
 		const advice = "Ask the people who run it to correct that."
-		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error(), Advice: advice, cause: err}}
+		return nil, &ProviderError{
+			Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error(), Advice: advice, cause: err},
+		}
 	}
 	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(ctx, said.Keys, p.now)}, nil
 }
