@@ -204,7 +204,8 @@ func readyzPath(pod *corev1.Pod, port string) (string, bool) {
 }
 
 // word returns what an answer says: of a line for each check those that failed, else a first line as operator and
-// portal write it. It is "" for anything else, which is not from them: a proxy in between, or another program in the Pod.
+// portal write it. It is "" for anything else, which is not from them: a proxy in between, or another program in the
+// Pod.
 func word(answer string) string {
 	var failed []string
 	passed := false

@@ -30,6 +30,7 @@ type kustomization struct {
 	Labels     []struct {
 		Pairs map[string]string `json:"pairs"`
 	} `json:"labels"`
+	Annotations map[string]string `json:"commonAnnotations"`
 }
 
 // Read returns the objects of a kustomization in config, in the order of its resources, as kubectl kustomize renders
@@ -56,16 +57,23 @@ func Read(root fs.FS, folder string) ([]*unstructured.Unstructured, error) {
 		all = append(all, some...)
 	}
 	for _, o := range all {
-		labels := o.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
 		for _, more := range k.Labels {
-			maps.Copy(labels, more.Pairs)
+			o.SetLabels(over(o.GetLabels(), more.Pairs))
 		}
-		o.SetLabels(labels)
+		if len(k.Annotations) > 0 {
+			o.SetAnnotations(over(o.GetAnnotations(), k.Annotations))
+		}
 	}
 	return all, nil
+}
+
+// over returns a map with the values of more, and those of all that more lacks.
+func over(all, more map[string]string) map[string]string {
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, more)
+	return all
 }
 
 // ReadFile returns the objects of a YAML file.

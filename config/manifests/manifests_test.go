@@ -7,11 +7,14 @@ import (
 	"testing/fstest"
 )
 
-func TestOuterLabelsReplaceInnerOnes(t *testing.T) {
+func TestOuterLabelsAndAnnotationsReplaceInnerOnes(t *testing.T) {
 	files := fstest.MapFS{
-		"outer/Kustomization": {Data: []byte("resources: [../inner]\nlabels: [{pairs: {a: outer, b: outer}}]")},
-		"inner/Kustomization": {Data: []byte("resources: [x.yaml]\nlabels: [{pairs: {a: inner, c: inner}}]")},
-		"inner/x.yaml":        {Data: []byte("kind: A\n---\n# nothing\n---\nkind: B\nmetadata: {labels: {c: own, d: own}}")},
+		"outer/Kustomization": {Data: []byte("resources: [../inner]\nlabels: [{pairs: {a: outer, b: outer}}]\n" +
+			"commonAnnotations: {a: outer, b: outer}")},
+		"inner/Kustomization": {Data: []byte("resources: [x.yaml]\nlabels: [{pairs: {a: inner, c: inner}}]\n" +
+			"commonAnnotations: {a: inner, c: inner}")},
+		"inner/x.yaml": {Data: []byte("kind: A\n---\n# nothing\n---\nkind: B\nmetadata: {labels: {c: own, d: own}, " +
+			"annotations: {c: own, d: own}}")},
 	}
 	all, err := Read(files, "outer")
 	if err != nil || len(all) != 2 {
@@ -19,7 +22,10 @@ func TestOuterLabelsReplaceInnerOnes(t *testing.T) {
 	}
 	want := map[string]string{"a": "outer", "b": "outer", "c": "inner", "d": "own"}
 	if got := all[1].GetLabels(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("labels %v, want %v", got, want)
+	}
+	if got := all[1].GetAnnotations(); !reflect.DeepEqual(got, want) {
+		t.Errorf("annotations %v, want %v", got, want)
 	}
 }
 
