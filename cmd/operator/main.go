@@ -41,10 +41,10 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		_, err := fmt.Fprintln(out, "operator", version.Get())
 		return err
 	}
-	if err := program.Trust(f.caFile); err != nil {
+	handler := program.Logs(f.development, logs)
+	if err := program.Trust(f.caFile, slog.New(handler)); err != nil {
 		return err
 	}
-	handler := program.Logs(f.development, logs)
 	ctrl.SetLogger(logr.FromSlogHandler(handler))
 	stop, err := traces.Start(ctx, "portico-operator", env, slog.New(handler))
 	if err != nil {
@@ -111,8 +111,8 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	}
 	cfg.QPS = -1 // the default, 5 requests a second, is too low; the API server's priority and fairness limits us
 	cfg.UserAgent = "portico-operator"
+	cfg.Wrap(f.silence.Transport) // below the slots: waiting for one says nothing about the API server
 	cfg.Wrap(fair.NewSlots(f.apiWrites, f.controllers.Engine.Now).Transport)
 	cfg.Wrap(tracing.Transport)
-	cfg.Wrap(f.silence.Transport)
 	return cfg, nil
 }

@@ -48,13 +48,13 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		_, err := fmt.Fprintln(out, "portal", version.Get())
 		return err
 	}
-	if err := program.Trust(f.caFile); err != nil {
+	log := slog.New(program.Logs(f.development, logs))
+	if err := program.Trust(f.caFile, log); err != nil {
 		return err
 	}
 	if f.oidc.check {
 		return f.lookAtProvider(ctx, os.Stdin, out)
 	}
-	log := slog.New(program.Logs(f.development, logs))
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)
 	stop, err := traces.Start(ctx, "portico-portal", env, log)

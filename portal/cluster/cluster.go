@@ -99,10 +99,10 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	}
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's priority and fairness limits us
-	own.Wrap(tracing.Transport)
-	own.Wrap(failure.LeavingTrail(failure.AsPortal))
 	silent := silence.New(opts.Clock.Now)
 	own.Wrap(silent.Transport)
+	own.Wrap(tracing.Transport)
+	own.Wrap(failure.LeavingTrail(failure.AsPortal))
 	clients, reader, err := ownClients(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)

@@ -1,8 +1,12 @@
 package program
 
 import (
+	"bytes"
 	"crypto/x509"
+	"encoding/pem"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -24,23 +28,50 @@ var trustOnce sync.Once
 //
 // SSL_CERT_DIR and SSL_CERT_FILE are no way to add an authority: with either, the system has some, and in the image
 // Mozilla's no longer count.
-func Trust(caFile string) error {
+func Trust(caFile string, log *slog.Logger) error {
 	roots, err := authorities()
 	if err != nil {
 		return fmt.Errorf("read the authorities of the system: %w", err)
 	}
 	if caFile != "" {
-		pem, err := os.ReadFile(filepath.Clean(caFile))
+		text, err := os.ReadFile(filepath.Clean(caFile))
 		if err != nil {
 			return fmt.Errorf("--ca-file: %w", err)
 		}
-		if !roots.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("--ca-file: %s has no certificates in PEM form, which begin with "+
-				"-----BEGIN CERTIFICATE-----", caFile)
+		added, err := certificates(text)
+		if err != nil {
+			return fmt.Errorf("--ca-file: %s %w", caFile, err)
 		}
+		for _, one := range added {
+			roots.AddCert(one)
+		}
+		log.Info("certificates of --ca-file are trusted in addition", "certificates", len(added))
 	}
 	trustOnce.Do(func() { x509.SetFallbackRoots(roots) })
 	return nil
+}
+
+const beginCertificate = "-----BEGIN CERTIFICATE-----"
+
+// certificates returns the certificates of a text in PEM. One that cannot be read is an error: left out, it would be
+// missed only when a server presents it.
+func certificates(text []byte) (all []*x509.Certificate, err error) {
+	parts := bytes.Split(text, []byte(beginCertificate))
+	for i, part := range parts[1:] {
+		block, _ := pem.Decode(append([]byte(beginCertificate), part...))
+		if block == nil {
+			return nil, fmt.Errorf("has certificate %d of %d, which is not complete in PEM form", i+1, len(parts)-1)
+		}
+		one, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("has certificate %d of %d, which cannot be read: %w", i+1, len(parts)-1, err)
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("has no certificates in PEM form, which begin with " + beginCertificate)
+	}
+	return all, nil
 }
 
 // authorities returns the system's authorities, or Mozilla's if the system has none.

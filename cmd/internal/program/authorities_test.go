@@ -2,8 +2,11 @@
 package program
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,8 +24,28 @@ func TestACAFileMustHaveCertificates(t *testing.T) {
 	for file, says := range map[string]string{
 		empty: "no certificates in PEM form", filepath.Join(t.TempDir(), "missing"): "no such file",
 	} {
-		if err := Trust(file); err == nil || !strings.Contains(err.Error(), says) {
+		if err := Trust(file, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("Trust(%s) = %v, want %q", filepath.Base(file), err, says)
+		}
+	}
+}
+
+func TestABrokenCertificateIsNamed(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	block := func(der []byte) string {
+		return "a comment\n" + string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	}
+	good := block(server.Certificate().Raw)
+	for text, says := range map[string]string{
+		good + good:                              "2 certificates, <nil>",
+		good + block([]byte("no certificate")):   "certificate 2 of 2, which cannot be read",
+		good + good[:len(good)-30] + "\n" + good: "certificate 2 of 3, which is not complete",
+	} {
+		all, err := certificates([]byte(text))
+		got := fmt.Sprint(len(all), " certificates, ", err)
+		if !strings.Contains(got, says) {
+			t.Errorf("%s, want %q", got, says)
 		}
 	}
 }
@@ -43,8 +66,12 @@ func TestAPrivateAuthorityIsAdded(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Trust(file); err != nil {
+	var log bytes.Buffer
+	if err := Trust(file, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "certificates=1") {
+		t.Errorf("the log does not say how many: %s", &log)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
 	if err != nil {
