@@ -15,8 +15,8 @@ const (
 	versionLabel   = "app.kubernetes.io/version"
 )
 
-// stays are the annotations of CRDs by which Flux and Argo CD delete none of them, as Helm does by one of its own, which
-// the chart adds: with a CRD goes every object of its kind.
+// stays are the annotations of CRDs by which Flux and Argo CD delete none of them, as Helm does by one of its own,
+// which the chart adds: with a CRD goes every object of its kind.
 var stays = map[string]string{
 	"kustomize.toolkit.fluxcd.io/prune": "disabled",
 	"argocd.argoproj.io/sync-options":   "Prune=false,Delete=false",

@@ -27,6 +27,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"portal.publicURL is needed":                 {"portal", "publicURL", ""},
 		"'/portal/publicURL'":                        {"portal", "publicURL", "portal.example.com"},
 		"portal.oidc.issuerURL and portal.oidc.cl":   {"portal", "oidc", "issuerURL", ""},
+		"'/portal/oidc/issuerURL'":                   {"portal", "oidc", "issuerURL", "https://me:hidden@login.example.com"},
 		"'/portal/oidc/scopes'":                      {"portal", "oidc", "scopes", "profile email"},
 		"'/portal/oidc/groupNames/0760b6cf'":         {"portal", "oidc", "groupNames", map[string]any{"0760b6cf": ""}},
 		"additional properties 'replica' not":        {"operator", "replica", 3},
@@ -121,5 +122,37 @@ func TestSessionKeysAreMadeIfNoneAreNamed(t *testing.T) {
 	}
 	if len(keys[0]) < 50 || keys[0] == keys[1] {
 		t.Errorf("keys %q", keys)
+	}
+}
+
+// TestWhatIsOffLeavesNothingBehind checks the objects of helm test without network policies, and the notes of a portal
+// with TLS, to which the command for plain HTTP does not lead.
+func TestWhatIsOffLeavesNothingBehind(t *testing.T) {
+	for _, c := range []struct {
+		path           []any
+		file, mentions string
+	}{
+		{[]any{"networkPolicy", "enabled", false}, "templates/tests/check.yaml", "kind: NetworkPolicy"},
+		{[]any{"portal", "tls", map[string]any{"existingSecret": "portal-tls"}}, "templates/NOTES.txt", "port-forward"},
+	} {
+		for _, off := range []bool{false, true} {
+			set := values(t, "minimal")
+			if off {
+				change(set, c.path)
+			}
+			files, err := renderWith(t, folder, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, found := "", false
+			for name, content := range files {
+				if strings.HasSuffix(name, c.file) {
+					text, found = content, true
+				}
+			}
+			if !found || strings.Contains(text, c.mentions) == off {
+				t.Errorf("%v: %t: %s is there: %t:\n%s", c.path, off, c.file, found, text)
+			}
+		}
 	}
 }
