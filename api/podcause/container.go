@@ -40,10 +40,10 @@ const (
 
 // OfContainer returns the cause of one container of a Pod; see Of.
 func OfContainer(pod *corev1.Pod, c *corev1.ContainerStatus, init bool, now time.Time, kills Kills) Cause {
-	if c.Ready {
-		return Cause{}
-	}
 	out := Cause{Container: c.Name, Init: init, Image: c.Image, Node: pod.Spec.NodeName}
+	if c.Ready {
+		return out.loop(c, now, kills)
+	}
 	end, waiting := LastEnd(c), c.State.Waiting
 	if waiting != nil && slices.Contains(pullFails, waiting.Reason) {
 		out.Kind, out.Stalled, out.Detail = NoImage, true, pullDetail(waiting.Message)
@@ -97,18 +97,29 @@ func (out Cause) ended(c *corev1.ContainerStatus, end *corev1.ContainerStateTerm
 	return out
 }
 
-// running returns the cause of a container that runs and is not ready. One that ended twice is still in its loop until
-// this run has lasted longer than the one before.
+// loop returns the cause of a container that runs, ready or not, and ended twice: it is still in its loop until this run
+// has lasted longer than the one before. Otherwise a program that serves for some seconds at a time would be well in
+// between.
+func (out Cause) loop(c *corev1.ContainerStatus, now time.Time, kills Kills) Cause {
+	end, run := LastEnd(c), c.State.Running
+	if end == nil || run == nil || c.RestartCount < 2 || runOf(end) >= lastingRun {
+		return Cause{}
+	}
+	trusted := run.StartedAt.Add(min(max(2*runOf(end), shortestTrust), lastingRun))
+	if !now.Before(trusted) {
+		return Cause{}
+	}
+	found := out.ended(c, end, c.RestartCount, kills)
+	found.Until = trusted
+	return found
+}
+
+// running returns the cause of a container that runs and is not ready.
 func (out Cause) running(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated,
 	now time.Time, kills Kills,
 ) Cause {
-	if end != nil && c.RestartCount > 1 && runOf(end) < lastingRun {
-		trusted := c.State.Running.StartedAt.Add(min(max(2*runOf(end), shortestTrust), lastingRun))
-		if now.Before(trusted) {
-			loop := out.ended(c, end, c.RestartCount, kills)
-			loop.Until = trusted
-			return loop
-		}
+	if found := out.loop(c, now, kills); found.Kind != "" {
+		return found
 	}
 	switch {
 	case out.Init && !Restartable(pod, c.Name):

@@ -8,13 +8,34 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// Over reports whether a Pod that should run for ever has ended: it failed, or a kubelet removed it. When a kubelet evicts
+// a Pod whose program then ends with code 0, the phase is Succeeded, with no reason: only an event says why.
+func Over(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// Eviction is the reason of a Pod that was evicted, and of the event about it.
+const Eviction = "Evicted"
+
+// AsEvicted returns the Pod with the status of an evicted one if an event says that it was; else the Pod as it is.
+func AsEvicted(pod *corev1.Pod, events []*corev1.Event) *corev1.Pod {
+	for _, e := range events {
+		if e.Reason == Eviction && e.InvolvedObject.UID == pod.UID && pod.Status.Reason == "" && Over(pod) {
+			out := pod.DeepCopy()
+			out.Status.Phase, out.Status.Reason, out.Status.Message = corev1.PodFailed, Eviction, e.Message
+			return out
+		}
+	}
+	return pod
+}
+
 // failure returns why a Pod failed. Kubernetes replaces it, and it stays in the cluster until somebody deletes it.
 func failure(pod *corev1.Pod) Cause {
 	out := Cause{
 		Kind: Failed, Node: pod.Spec.NodeName, Reason: pod.Status.Reason, Detail: failureDetail(pod.Status.Message),
 	}
 	switch reason := pod.Status.Reason; {
-	case reason == "Evicted" || reason == "Preempting":
+	case reason == Eviction || reason == "Preempting":
 		out.Kind = Evicted
 	case reason == "Terminated" || reason == "NodeShutdown" || reason == "Shutdown":
 		out.Kind = Shutdown

@@ -1,6 +1,7 @@
 package podcause
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,18 @@ func TestTheCauseOfEachPhaseOfACrashLoop(t *testing.T) {
 		if diff := cmp.Diff(phase.want, factOf(c)); diff != "" {
 			t.Errorf("%s, restarts %s (-want +got):\n%s", phase.name, phase.restarts, diff)
 		}
+	}
+	serving := func(restarts, since string) Cause {
+		return Of(podOf(t, strings.Replace(app(restarts, runningSince(since), crashed), "ready: false", "ready: true", 1)), now, nil)
+	}
+	if diff := cmp.Diff(loop, factOf(serving("2", "12:09:30"))); diff != "" {
+		t.Errorf("it serves for some seconds (-want +got):\n%s", diff)
+	}
+	if c := serving("2", "12:09:00"); c.Kind != "" {
+		t.Errorf("it has served for a minute: %+v", c)
+	}
+	if c := serving("1", "12:09:30"); c.Kind != "" {
+		t.Errorf("it serves after one end: %+v", c)
 	}
 	c := Of(podOf(t, app("2", runningSince("12:09:30"), crashed)), now, nil)
 	if !c.Until.Equal(now.Add(30 * time.Second)) {

@@ -2,6 +2,7 @@ package webapp
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -16,10 +17,22 @@ import (
 // until it fails too.
 const failureWindow = 10 * time.Minute
 
+// mostLookups bounds the Pods whose events a pass reads.
+const mostLookups = 3
+
 // failureProblem returns why Pods of a version failed lately. One that failed is replaced. Several need somebody, also
 // while their replacements are available; then no Pod is named, because each is another one.
-func (s runtimeState) failureProblem(set *appsv1.ReplicaSet, now time.Time) problem {
-	pods := s.failuresOf(set, now)
+func (r *reconciliation) failureProblem(ctx context.Context, pods []*corev1.Pod) problem {
+	now := r.Now()
+	left := mostLookups
+	for i := range pods {
+		if left > 0 && r.Kills.unsure(pods[i]) {
+			left--
+			r.Kills.lookUp(ctx, pods[i], now)
+		}
+		pods[i] = r.Kills.evicted(pods[i])
+	}
+	pods = slices.DeleteFunc(pods, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodSucceeded })
 	if len(pods) == 0 {
 		return problem{}
 	}
@@ -40,12 +53,12 @@ func (s runtimeState) failureProblem(set *appsv1.ReplicaSet, now time.Time) prob
 	}
 }
 
-// failuresOf returns the Pods of a version that failed within failureWindow, the last one first.
+// failuresOf returns the Pods of a version that were over within failureWindow, the last one first.
 func (s runtimeState) failuresOf(set *appsv1.ReplicaSet, now time.Time) []*corev1.Pod {
 	var all []*corev1.Pod
 	for i := range s.pods {
 		pod := &s.pods[i]
-		if pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, set) &&
+		if podcause.Over(pod) && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, set) &&
 			now.Before(podcause.FailedAt(pod).Add(failureWindow)) {
 			all = append(all, pod)
 		}

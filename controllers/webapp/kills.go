@@ -26,15 +26,18 @@ const (
 	eventsWait = 5 * time.Second
 )
 
-// Kills knows which containers were stopped by the kubelet because a probe failed. Only events say it, and each end is
-// looked up once. It is safe for concurrent use. A nil Kills knows nothing and reads nothing.
+// Kills knows which containers were stopped by the kubelet because a probe failed, and which Pods it evicted. Only events
+// say it, and each end is looked up once. It is safe for concurrent use. A nil Kills knows nothing and reads nothing.
 type Kills struct {
 	reader client.Reader
 	ends   *lru.Cache // of end, by container
+	gone   *lru.Cache // of the event about an eviction or none, by the UID of the Pod
 }
 
 // NewKills returns Kills that reads events from reader, past any cache.
-func NewKills(reader client.Reader) *Kills { return &Kills{reader, lru.New(mostKills)} }
+func NewKills(reader client.Reader) *Kills {
+	return &Kills{reader, lru.New(mostKills), lru.New(mostKills)}
+}
 
 type endKey struct {
 	pod       types.UID
@@ -83,24 +86,60 @@ func (k *Kills) wants(pod *corev1.Pod, c podcause.Cause) bool {
 // read looks up how the containers of a Pod ended. A read that fails leaves that open, and the next pass tries again;
 // so does one that finds nothing right after an end, because the event may arrive later than the status.
 func (k *Kills) read(ctx context.Context, pod *corev1.Pod, now time.Time) podcause.Kills {
-	ctx, cancel := context.WithTimeout(ctx, eventsWait)
-	defer cancel()
-	var list corev1.EventList
-	err := k.reader.List(ctx, &list, client.InNamespace(pod.Namespace), client.Limit(mostEvents),
-		client.MatchingFields{"involvedObject.uid": string(pod.UID), "reason": podcause.Killing})
-	if err != nil {
-		log.FromContext(ctx).Info("The events about a Pod cannot be read", "pod", pod.Name, "error", err.Error())
+	events, ok := k.events(ctx, pod, podcause.Killing)
+	if !ok {
 		return k.known(pod)
-	}
-	events := make([]*corev1.Event, len(list.Items))
-	for i := range list.Items {
-		events[i] = &list.Items[i]
 	}
 	found := podcause.KillsIn(events, pod)
 	for name, last := range podcause.Ends(pod) {
 		k.remember(pod, name, last, found[name], now)
 	}
 	return k.known(pod)
+}
+
+// events reads the events about a Pod that have a reason.
+func (k *Kills) events(ctx context.Context, pod *corev1.Pod, reason string) (events []*corev1.Event, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, eventsWait)
+	defer cancel()
+	var list corev1.EventList
+	err := k.reader.List(ctx, &list, client.InNamespace(pod.Namespace), client.Limit(mostEvents),
+		client.MatchingFields{"involvedObject.uid": string(pod.UID), "reason": reason})
+	if err != nil {
+		log.FromContext(ctx).Info("The events about a Pod cannot be read", "pod", pod.Name, "error", err.Error())
+		return nil, false
+	}
+	for i := range list.Items {
+		events = append(events, &list.Items[i])
+	}
+	return events, true
+}
+
+// unsure reports whether the status of a Pod that is over says nothing, and no event was looked up yet.
+func (k *Kills) unsure(pod *corev1.Pod) bool {
+	if k == nil || pod.Status.Reason != "" {
+		return false
+	}
+	_, known := k.gone.Get(pod.UID)
+	return !known
+}
+
+// lookUp reads whether a Pod that is over was evicted.
+func (k *Kills) lookUp(ctx context.Context, pod *corev1.Pod, now time.Time) {
+	events, ok := k.events(ctx, pod, podcause.Eviction)
+	if ok && (len(events) > 0 || !now.Before(podcause.FailedAt(pod).Add(eventsDelay))) {
+		k.gone.Add(pod.UID, events[:min(len(events), 1)])
+	}
+}
+
+// evicted returns a Pod that is over, with the status of an evicted one if an event said that it was.
+func (k *Kills) evicted(pod *corev1.Pod) *corev1.Pod {
+	if k == nil {
+		return pod
+	}
+	if events, ok := k.gone.Get(pod.UID); ok {
+		return podcause.AsEvicted(pod, events.([]*corev1.Event))
+	}
+	return pod
 }
 
 // remember notes which probe ended a container, or that none is known to have.

@@ -74,7 +74,7 @@ func TestEvictionsOneAfterTheOtherNeedSomebody(t *testing.T) {
 
 	l.failed(set, "shop-1-b", "Evicted", full, now)
 	const again = `its Pods are evicted again and again: Usage of EmptyDir volume "tmp" exceeds the limit "1Gi"`
-	l.is(l.with(rec), "Evicted", "0 of 1 replica available; "+again)
+	l.is(l.with(rec), "Evicted", again)
 	l.controller("1", out(1, 1))
 	err := l.with(rec)
 	l.is(err, "Evicted", again)
@@ -232,7 +232,7 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	events.pod = pod.UID
-	const begins = "0 of 1 replica available; the container app of Pod shop-1-1 "
+	const begins = "the container app of Pod shop-1-1 "
 	const ends = "; read its log: kubectl logs -n payments shop-1-1 -c app --previous"
 	for range 2 { // a read that fails is no absence
 		l.is(l.with(rec), "CrashLoopBackOff", begins+"exits with code 0, again and again; perhaps a liveness or "+

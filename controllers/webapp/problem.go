@@ -57,7 +57,7 @@ func (r *reconciliation) problem(ctx context.Context, s runtimeState) problem {
 		return p
 	}
 	found := r.podsProblem(ctx, s.podsOf(set))
-	if p := s.failureProblem(set, r.Now()); p.rank() > found.rank() {
+	if p := r.failureProblem(ctx, s.failuresOf(set, r.Now())); p.rank() > found.rank() {
 		found = p
 	}
 	return found

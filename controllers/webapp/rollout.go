@@ -41,6 +41,9 @@ func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 		return fmt.Sprintf("%s of %s, %d still starting", replicas(state.wantedReplicas()), r.app.Spec.Image,
 			state.wantedReplicas()-state.deployment.Status.AvailableReplicas), nil
 	}
+	if out && found.stalled {
+		progress = "" // it changes in each phase of a loop
+	}
 	text := strings.Join(slices.DeleteFunc([]string{progress, found.text, r.older(state)},
 		func(s string) bool { return s == "" }), "; ")
 	switch {
@@ -78,7 +81,8 @@ func (s runtimeState) progress() (string, bool) {
 	if !s.observed() {
 		return "the new version is being prepared", false
 	}
-	updated, available := d.Status.UpdatedReplicas, d.Status.AvailableReplicas
+	// Pods say sooner than the Deployment that they are ready.
+	updated, available := d.Status.UpdatedReplicas, max(d.Status.AvailableReplicas, s.readyPods())
 	switch {
 	case updated < n && !s.rolledOut():
 		return fmt.Sprintf("%d of %s updated", updated, replicas(n)), false

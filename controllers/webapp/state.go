@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -148,16 +149,32 @@ func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
 	return &s.sets[0]
 }
 
-// podsOf returns the Pods of a version that are neither being deleted nor finished: for failed ones see failuresOf.
+// podsOf returns the Pods of a version that are neither being deleted nor over: for those see failuresOf.
 func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	var all []corev1.Pod
 	for i := range s.pods {
 		if metav1.IsControlledBy(&s.pods[i], set) && s.pods[i].DeletionTimestamp == nil &&
-			s.pods[i].Status.Phase != corev1.PodFailed {
+			!podcause.Over(&s.pods[i]) {
 			all = append(all, s.pods[i])
 		}
 	}
 	return all
+}
+
+// readyPods returns how many Pods of the wanted version are ready.
+func (s runtimeState) readyPods() int32 {
+	set, ready := s.currentReplicaSet(), int32(0)
+	if set == nil {
+		return 0
+	}
+	for _, pod := range s.podsOf(set) {
+		if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}) {
+			ready++
+		}
+	}
+	return ready
 }
 
 // servingImage returns the image of the newest version with a ready Pod.

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 )
 
@@ -30,7 +31,7 @@ func unplaced(pod *corev1.Pod) error {
 	switch {
 	case pod == nil || pod.Spec.NodeName != "":
 		return nil
-	case hasEnded(pod):
+	case podcause.Over(pod):
 		return lost(pod)
 	}
 	why := []string{"Pod " + pod.Name + " has no node yet"}
@@ -46,16 +47,12 @@ func unplaced(pod *corev1.Pod) error {
 // the logs of containers that have not started, and of Pods whose containers are removed, as after an eviction.
 func withoutLog(pod *corev1.Pod, err error) error {
 	switch none := apierrors.IsBadRequest(err); {
-	case pod != nil && hasEnded(pod) && (none || apierrors.IsNotFound(err)):
+	case pod != nil && podcause.Over(pod) && (none || apierrors.IsNotFound(err)):
 		return lost(pod)
 	case none:
 		return &failure.NoLogError{Why: err.Error()}
 	}
 	return err
-}
-
-func hasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
 // lost returns the error for a Pod that has ended, with the reason of its status, such as Evicted.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
@@ -87,7 +88,7 @@ func (p *Pods) List(ctx context.Context, id auth.Identity, app *unstructured.Uns
 
 // failed returns 1 for a Pod that failed: it has been replaced, and would hide those that run.
 func failed(pod *corev1.Pod) int {
-	if pod.Status.Phase == corev1.PodFailed {
+	if podcause.Over(pod) {
 		return 1
 	}
 	return 0

@@ -25,14 +25,12 @@ const (
 
 // shown returns the Pods that a page shows, of those that List returned, where the failed ones come last.
 func shown(pods []*corev1.Pod) []*corev1.Pod {
-	first := slices.IndexFunc(pods, isFailed)
+	first := slices.IndexFunc(pods, podcause.Over)
 	if first < 0 {
 		first = len(pods)
 	}
 	return pods[:min(len(pods), first+maxFailed, maxPods)]
 }
-
-func isFailed(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed }
 
 const noPodsHere = "You are not allowed to see Pods here: your role lacks the right to list them."
 

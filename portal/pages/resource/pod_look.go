@@ -22,7 +22,10 @@ func podLook(pod *corev1.Pod, now time.Time, kills podcause.Kills) views.Look {
 			Text: "It finishes what it does, then it goes.",
 		}
 	case pod.Status.Phase == corev1.PodSucceeded:
-		return views.Look{Word: "Ended", Icon: "check", Tone: "idle"}
+		return views.Look{
+			Word: "Ended", Icon: "check", Tone: "idle",
+			Text: "It is replaced. Its page says so if its node evicted it.",
+		}
 	}
 	c := podcause.Of(pod, now, kills)
 	if l := causeLook(c); l.Word != "" {

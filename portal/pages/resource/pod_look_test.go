@@ -62,7 +62,7 @@ func TestAPodsStateInWords(t *testing.T) {
 		"crashed":              {with("Running", ended(1, "Error"), none), false, "Keeps crashing", "Exit code 1. Kubernetes keeps restarting it.", "bad"},
 		"crashed for a reason": {with("Running", ended(128, "StartError"), none), false, "Cannot be started", "Exit code 128 (StartError).", "bad"},
 		"evicted":              {corev1.PodStatus{Phase: "Failed", Reason: "Evicted", Message: "the node was low on memory"}, false, "Evicted", "The node was low on memory.", "bad"},
-		"ended":                {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "", "idle"},
+		"ended":                {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "It is replaced. Its page says so if its node evicted it.", "idle"},
 		"its node is away": {
 			with("Running", running, none, containersReady, corev1.PodCondition{
 				Type: corev1.PodReady, Status: "False",

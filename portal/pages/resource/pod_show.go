@@ -49,7 +49,7 @@ func (p *Pages) podDetail(ctx context.Context, at podRequest) (views.PodDetail, 
 	var kills podcause.Kills
 	if failed == nil {
 		kills = podcause.KillsIn(events, at.pod)
-		d.Pod.Look = podLook(at.pod, p.Now(), kills)
+		d.Pod.Look = podLook(podcause.AsEvicted(at.pod, events), p.Now(), kills)
 	}
 	d.Containers = append(p.containers(at, true, kills), p.containers(at, false, kills)...)
 	for _, c := range st.Conditions {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -160,7 +161,7 @@ func (p *Pages) replicaSets(l objectRequest, pods []*corev1.Pod) []views.Node {
 				len(sets)
 		}
 		look := podLook(pod, p.Now(), nil)
-		if !isFailed(pod) {
+		if !podcause.Over(pod) {
 			live[owner] = append(live[owner], look)
 		}
 		sets[i].Nodes = append(sets[i].Nodes, views.Node{
