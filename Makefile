@@ -80,8 +80,8 @@ test-race: $(run-tests) ## Run the unit tests of packages that start goroutines 
 	@CGO_ENABLED=1 $(run-tests) -name race -in "$(addprefix ./,$(goroutines))" -- -race -vet=off -shuffle=on -timeout=25m
 
 .PHONY: test-all
-test-all: deps ## Run everything that finds faults: every test with every case, races, other servers, the oldest Kubernetes, identity providers, fuzzing, chaos; some 3 hours
-	@EVERY_CASE=1 $(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-race-all test-compat test-oldest test-idp fuzz chaos
+test-all: deps ## Run everything that finds faults: every test with every case, races, other servers, the oldest Kubernetes, identity providers, real Nodes, fuzzing, chaos; some 3 hours
+	@EVERY_CASE=1 $(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-race-all test-compat test-oldest test-idp test-node fuzz chaos
 
 .PHONY: test-race-all
 test-race-all: ## Run all unit and integration tests with the race detector; about an hour
@@ -132,6 +132,24 @@ test-compat: $(build) ## Keep buckets and queues on versitygw, MinIO and Elastic
 test-image: $(build) image ## Run operator and portal out of the layers of their images, confined as in a Pod; as root
 	@$(build) run
 	@go test -tags image -count=1 -v -run TestImagesRunConfined -timeout=10m ./test/stack
+
+# Everything is built by the user whose folder this is; only what runs the node is root.
+as-user := $(if $(SUDO_UID),sudo --set-home --user=\#$(SUDO_UID) env PATH="$$PATH")
+
+.PHONY: test-node
+test-node: ## Run Portico on real kubelets, with containers, policies and Helm; about 3 min and the build (10 min), as root on Linux
+	@[ "$$(uname)" = Linux ] || { echo "make test-node needs Linux: namespaces, cgroups and a kubelet" >&2; exit 1; }
+	@test/node/install.sh
+	@$(as-user) $(MAKE) build-node
+	@[ "$$(id -u)" = 0 ] || { echo "make test-node runs as root, in namespaces of its own: use sudo, or a privileged container" >&2; exit 1; }
+	@cd test/node && exec ../../bin/node.test -test.v -test.parallel=32 -test.timeout=15m $(if $(RUN),-test.run '$(RUN)')
+
+.PHONY: build-node
+build-node: $(build)
+	@$(build) node
+	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
+	@bin/release -output .cache/images -platforms linux/$$(go env GOARCH) images >.cache/images.log 2>&1 || { cat .cache/images.log >&2; exit 1; }
+	@CGO_ENABLED=0 go test -c -trimpath -tags node -o bin/node.test ./test/node
 
 .PHONY: screenshots
 screenshots: $(build) ## Take the pictures of docs/screens.md again; about 5 min

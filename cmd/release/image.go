@@ -19,13 +19,13 @@ import (
 // user is the UID and GID that run the programs. No user of an image or a node has them.
 const user = "65532:65532"
 
-// nodes are the platforms of the images.
+// nodes are the platforms of the images of a release.
 var nodes = []platform{{"linux", "amd64"}, {"linux", "arm64"}}
 
-// image builds p for every platform in nodes and writes its image.
+// image builds p for every platform in r.nodes and writes its image.
 func (r release) image(ctx context.Context, p program) error {
-	binaries := make([][]byte, len(nodes))
-	for i, on := range nodes {
+	binaries := make([][]byte, len(r.nodes))
+	for i, on := range r.nodes {
 		var err error
 		if binaries[i], err = r.build(ctx, p, on); err != nil {
 			return err
@@ -37,11 +37,11 @@ func (r release) image(ctx context.Context, p program) error {
 	return r.layout(p, binaries)
 }
 
-// layout writes the image of the binaries, one for each platform in nodes, as an OCI image layout, and packed as one
+// layout writes the image of the binaries, one for each platform in r.nodes, as an OCI image layout, and packed as one
 // file.
 func (r release) layout(p program, binaries [][]byte) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	for i, on := range nodes {
+	for i, on := range r.nodes {
 		img, err := r.imageOf(p, on, binaries[i])
 		if err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -36,10 +38,24 @@ func main() {
 
 type flags struct {
 	root, version, output, key string
+	nodes                      []platform // the platforms of the images
+}
+
+// on sets the platforms of the images.
+func (f *flags) on(list string) error {
+	f.nodes = nil
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(nodes, func(p platform) bool { return p.os+"/"+p.arch == name })
+		if i < 0 {
+			return errors.New("images are for linux/amd64 and linux/arm64")
+		}
+		f.nodes = append(f.nodes, nodes[i])
+	}
+	return nil
 }
 
 func run(ctx context.Context, args []string, out, said io.Writer) error {
-	var f flags
+	f := flags{nodes: nodes}
 	set := flag.NewFlagSet("release", flag.ContinueOnError)
 	set.SetOutput(said)
 	set.Usage = func() {
@@ -52,6 +68,8 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 		"removed")
 	set.StringVar(&f.key, "key", "", "`path` of an SSH private key that signs the checksums; empty: they are "+
 		"not signed")
+	set.Func("platforms", "`platforms` of the images, such as linux/amd64, with commas between; empty: both. A release "+
+		"has both", f.on)
 	if err := set.Parse(args); err != nil {
 		return err
 	}
@@ -63,7 +81,7 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := release{source: s, folder: f.output, key: f.key, out: out}
+	r := release{source: s, folder: f.output, nodes: f.nodes, key: f.key, out: out}
 	switch what {
 	case "images":
 		return r.images(ctx)
@@ -78,6 +96,7 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 type release struct {
 	source
 	folder string // the output folder
+	nodes  []platform
 	key    string // path of the signing key, "" for none
 	out    io.Writer
 }
@@ -95,6 +114,9 @@ func (r release) images(ctx context.Context) error {
 func (r release) all(ctx context.Context) error {
 	if err := r.fit(); err != nil {
 		return err
+	}
+	if len(r.nodes) != len(nodes) {
+		return errors.New("a release has images for every platform: leave out -platforms")
 	}
 	if err := os.RemoveAll(r.folder); err != nil {
 		return err

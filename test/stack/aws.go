@@ -38,7 +38,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	upstream := &url.URL{Scheme: "http", Host: address(s.ports.moto)}
+	upstream := &url.URL{Scheme: "http", Host: s.address(s.ports.moto)}
 	proxy, err := awsproxy.New(awsproxy.Options{
 		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID},
 		RolePolicies: policies,
@@ -57,7 +57,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	err = s.run(ctx, process.Spec{
 		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Python)),
 		Args: []string{
-			filepath.Join(s.opts.Root, filepath.FromSlash(build.MotoServer)), "-H", "127.0.0.1", "-p",
+			filepath.Join(s.opts.Root, filepath.FromSlash(build.MotoServer)), "-H", s.opts.ip(), "-p",
 			strconv.Itoa(s.ports.moto),
 		},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),

@@ -31,6 +31,7 @@ func (s *Stack) startCluster(ctx context.Context) error {
 	g.Go(func() error { return s.startControllers(ctx) })
 	g.Go(func() error { return s.startScheduler(ctx) })
 	g.Go(func() error { return s.startNodes(ctx) })
+	g.Go(func() error { return s.startRealNodes(ctx) })
 	g.Go(func() error { return s.startMetrics(ctx) })
 	if !s.opts.Bare {
 		g.Go(func() error { return s.applyWorld(ctx) })
@@ -79,7 +80,7 @@ func (s *Stack) startAPI(ctx context.Context) (err error) {
 }
 
 func (s *Stack) etcd(client *http.Client) process.Spec {
-	url := "https://" + address(s.ports.etcd)
+	url := "https://" + s.address(s.ports.etcd)
 	return process.Spec{
 		Name: "etcd", Path: s.opts.bin("etcd"),
 		Args: []string{
@@ -105,27 +106,43 @@ const serviceCIDR, podCIDR = "10.96.0.0/16", "10.244.0.0/16"
 func (s *Stack) apiserver(client *http.Client) process.Spec {
 	return process.Spec{
 		Name: "kube-apiserver", Path: s.opts.bin("kube-apiserver"),
-		Args: append(s.pki.aggregation(),
-			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", s.ports.apiserver),
-			// A loopback address cannot be an endpoint of the Service "kubernetes".
-			"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
+		Args: append(append(s.pki.aggregation(), s.nodeFlags()...),
+			"--bind-address="+s.opts.ip(), "--advertise-address="+s.opts.ip(),
+			fmt.Sprintf("--secure-port=%d", s.ports.apiserver),
 			"--tls-cert-file="+s.pki.ServingCert, "--tls-private-key-file="+s.pki.ServingKey,
 			"--client-ca-file="+s.pki.CAFile,
-			"--etcd-servers=https://"+address(s.ports.etcd), "--etcd-cafile="+s.pki.CAFile,
+			"--etcd-servers=https://"+s.address(s.ports.etcd), "--etcd-cafile="+s.pki.CAFile,
 			"--etcd-certfile="+s.pki.AdminCert, "--etcd-keyfile="+s.pki.AdminKey,
 			"--service-account-issuer="+ServiceAccountIssuer, "--api-audiences="+ServiceAccountIssuer,
 			"--service-account-key-file="+s.pki.ServiceAccountKey,
 			"--service-account-signing-key-file="+s.pki.ServiceAccountKey,
-			"--service-cluster-ip-range="+serviceCIDR,
 			// The Nodes' names cannot be resolved.
 			"--kubelet-preferred-address-types=InternalIP", "--kubelet-certificate-authority="+s.pki.CAFile,
-			// The default admission plugins: ServiceAccount, both admission policies.
-			"--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
+			"--allow-privileged=true", "--profiling=false",
 		),
 		// By default, garbage collection uses a fifth of its CPU time: there is enough memory to do half as much of
 		// it, or as little as the environment says.
 		Env:   []string{"GOGC=" + cmp.Or(os.Getenv("GOGC"), "200")},
-		Ready: answers(client, "https://"+address(s.ports.apiserver)+"/readyz"),
+		Ready: answers(client, "https://"+s.address(s.ports.apiserver)+"/readyz"),
+	}
+}
+
+// nodeFlags returns the API server's flags that depend on whether there are real Nodes. They have the default admission
+// plugins: ServiceAccount, both admission policies.
+func (s *Stack) nodeFlags() []string {
+	if s.opts.RealNodes == 0 {
+		return []string{
+			"--service-cluster-ip-range=" + serviceCIDR, "--authorization-mode=RBAC",
+			// A loopback address cannot be an endpoint of the Service "kubernetes".
+			"--endpoint-reconciler-type=none",
+		}
+	}
+	return []string{
+		"--service-cluster-ip-range=" + serviceCIDR + "," + serviceCIDR6,
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+		"--kubelet-client-certificate=" + s.pki.AdminCert, "--kubelet-client-key=" + s.pki.AdminKey,
+		// A minute less until the Pods of a dead Node are replaced.
+		"--default-not-ready-toleration-seconds=20", "--default-unreachable-toleration-seconds=20",
 	}
 }
 
@@ -180,10 +197,10 @@ func (s *Stack) startScheduler(ctx context.Context) error {
 		Name: "kube-scheduler", Path: s.opts.bin("kube-scheduler"),
 		Args: []string{
 			"--kubeconfig=" + s.AdminKubeconfig, "--leader-elect=false",
-			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", s.ports.scheduler),
+			"--bind-address=" + s.opts.ip(), fmt.Sprintf("--secure-port=%d", s.ports.scheduler),
 			"--tls-cert-file=" + s.pki.ServingCert, "--tls-private-key-file=" + s.pki.ServingKey,
 			"--authentication-skip-lookup",
 		},
-		Ready: answers(client, "https://"+address(s.ports.scheduler)+"/readyz"),
+		Ready: answers(client, "https://"+s.address(s.ports.scheduler)+"/readyz"),
 	})
 }

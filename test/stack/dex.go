@@ -31,7 +31,12 @@ const (
 )
 
 // issuer returns the issuer URL, which is known before the server starts.
-func (s *Stack) issuer() string { return "http://" + address(s.ports.dex) + "/dex" }
+func (s *Stack) issuer() string {
+	if s.opts.RealNodes > 0 {
+		return fmt.Sprintf("https://%s:%d/dex", LoginHost, s.ports.dex)
+	}
+	return "http://" + s.address(s.ports.dex) + "/dex"
+}
 
 func (s *Stack) startDex(ctx context.Context) error {
 	if !s.opts.Parts.has(Dex) {
@@ -50,7 +55,7 @@ func (s *Stack) startDex(ctx context.Context) error {
 		Name: "dex", Path: s.opts.bin("dex"), Args: []string{"serve", path},
 		// Without sessions the refresh grant of this version deadlocks.
 		Env:   []string{"DEX_SESSIONS_ENABLED=true"},
-		Ready: answers(plain, s.Issuer+"/.well-known/openid-configuration"),
+		Ready: answers(s.client, s.Issuer+"/.well-known/openid-configuration"),
 	})
 }
 
@@ -64,7 +69,7 @@ func (s *Stack) dexConfig() ([]byte, error) {
 	return yaml.Marshal(object{
 		"issuer":   s.Issuer,
 		"storage":  object{"type": "memory"},
-		"web":      object{"http": address(s.ports.dex)},
+		"web":      s.dexServer(),
 		"logger":   object{"level": "info"},
 		"frontend": object{"issuer": "Portico (local)"},
 		"expiry":   object{"idTokens": "1h"},
@@ -86,6 +91,13 @@ func (s *Stack) dexConfig() ([]byte, error) {
 		"staticPasswords":  passwords,
 		"staticClients":    s.dexClients(),
 	})
+}
+
+func (s *Stack) dexServer() object {
+	if s.opts.RealNodes > 0 {
+		return object{"https": s.address(s.ports.dex), "tlsCert": s.pki.ServingCert, "tlsKey": s.pki.ServingKey}
+	}
+	return object{"http": s.address(s.ports.dex)}
 }
 
 func (s *Stack) dexClients() []object {
@@ -140,7 +152,7 @@ func (s *Stack) Token(ctx context.Context, user string) (string, error) {
 		return "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := plain.Do(req)
+	resp, err := s.client.Do(req)
 	if err != nil {
 		return "", err
 	}

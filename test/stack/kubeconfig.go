@@ -52,7 +52,7 @@ func (s *Stack) writeKubeconfigs() error {
 func (s *Stack) kubeconfig(user, namespace string, auth *clientcmdapi.AuthInfo) *clientcmdapi.Config {
 	c := clientcmdapi.NewConfig()
 	c.Clusters[clusterName] = &clientcmdapi.Cluster{
-		Server: "https://" + address(s.ports.apiserver), CertificateAuthorityData: s.pki.caPEM,
+		Server: "https://" + s.address(s.ports.apiserver), CertificateAuthorityData: s.pki.caPEM,
 	}
 	c.AuthInfos[user] = auth
 	c.Contexts[user] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: user, Namespace: namespace}

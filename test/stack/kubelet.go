@@ -32,7 +32,7 @@ func (s *Stack) startKubelet(ctx context.Context, clients kubernetes.Interface) 
 	if err != nil {
 		return fmt.Errorf("load the certificate of the kubelets' endpoint: %w", err)
 	}
-	upstream := &url.URL{Scheme: "http", Host: address(s.ports.kwok)}
+	upstream := &url.URL{Scheme: "http", Host: s.address(s.ports.kwok)}
 	k := &kubelet{clients: clients, node: s.node, kwok: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
 		FlushInterval: -1, // followed lines arrive as they are written

@@ -68,7 +68,7 @@ func (s *Stack) MetricsObjects() []*unstructured.Unstructured {
 			"apiVersion": "v1", "kind": "Service",
 			"metadata": object{"name": metricsService, "namespace": metav1.NamespaceSystem},
 			// the API server does not use addresses of the cluster network
-			"spec": object{"type": string(corev1.ServiceTypeExternalName), "externalName": "127.0.0.1"},
+			"spec": object{"type": string(corev1.ServiceTypeExternalName), "externalName": s.opts.ip()},
 		}},
 		{Object: object{
 			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",

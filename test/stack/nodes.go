@@ -54,7 +54,7 @@ func (s *Stack) startNodes(ctx context.Context) error {
 			"--manage-all-nodes=false", "--manage-nodes-with-label-selector=" + simulated,
 			"--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
 			"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", s.ports.kubelet),
-			"--server-address=" + address(s.ports.kwok),
+			"--server-address=" + s.address(s.ports.kwok),
 		},
 		Ready: func(ctx context.Context) error { return nodesReady(ctx, clients) },
 	})

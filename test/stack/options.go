@@ -60,6 +60,14 @@ type Options struct {
 	Bare bool
 	// Install installs the platform instead of the manifests for an installation without Helm, before the samples.
 	Install func(context.Context, *Stack) error
+	// RealNodes is how many real Nodes to start in place of the simulated ones: kubelets that run containers, on
+	// machines of a sandbox, in which the stack must run. Then it listens on gatewayIP, Dex serves HTTPS, and Options
+	// may Install a chart.
+	RealNodes int
+	// PortalURL is where a portal is that Install installs; empty means PORTAL_PORT.
+	PortalURL string
+	// Built says that everything is built.
+	Built bool
 	// Images is a folder of image layouts by name, as make image writes it: operator and portal run from their
 	// layers, confined. Empty means from bin.
 	Images string

@@ -1,6 +1,18 @@
 package stack
 
-import "github.com/portico-platform/portico/test/stack/build"
+import (
+	"context"
+
+	"github.com/portico-platform/portico/test/stack/build"
+)
+
+// build builds what the parts need.
+func (o *Options) build(ctx context.Context) error {
+	if o.Built {
+		return nil
+	}
+	return build.Build(ctx, o.Root, o.targets(), o.Progress)
+}
 
 // targets returns the build targets that the parts need.
 func (o *Options) targets() []build.Target {

@@ -42,7 +42,7 @@ type authority struct {
 // frontProxyName is the name in the API server's certificate as a client of aggregated APIs.
 const frontProxyName = "front-proxy-client"
 
-func newPKI(dir string) (*pki, error) {
+func newPKI(dir string, o *Options) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,10 @@ func newPKI(dir string) (*pki, error) {
 		"portico-local-front-proxy-ca", filepath.Join(dir, "front-proxy-ca.crt")); err != nil {
 		return nil, err
 	}
-	for _, make := range []func() error{p.makeServing, p.makeServiceAccountKey, p.makeAdmin, p.makeFrontProxy} {
+	if err := p.makeServing(o.servingNames()); err != nil {
+		return nil, err
+	}
+	for _, make := range []func() error{p.makeServiceAccountKey, p.makeAdmin, p.makeFrontProxy} {
 		if err := make(); err != nil {
 			return nil, err
 		}
@@ -90,10 +93,9 @@ func newAuthority(name, file string) (*authority, error) {
 	return a, os.WriteFile(file, a.caPEM, 0o600)
 }
 
-func (p *pki) makeServing() error {
+func (p *pki) makeServing(names []string, ips []net.IP) error {
 	t := template("portico-local", nil)
-	t.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", metricsHost}
-	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	t.DNSNames, t.IPAddresses = names, ips
 	cert, key, err := p.issue(t)
 	if err != nil {
 		return err

@@ -251,7 +251,7 @@ func (s *Stack) startPortal(ctx context.Context) error {
 	if !s.opts.Parts.has(Portal) {
 		return nil
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address(s.ports.portal))
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address(s.ports.portal))
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (p *ports) free(port int) bool {
 	if p.taken[port] {
 		return false
 	}
-	l, err := net.Listen("tcp", address(port))
+	l, err := net.Listen("tcp", loopback(port))
 	if err != nil {
 		return false
 	}
@@ -68,7 +68,7 @@ func (p *ports) free(port int) bool {
 }
 
 func (p *ports) hold(port int) bool {
-	claim, err := net.ListenPacket("udp", address(port))
+	claim, err := net.ListenPacket("udp", loopback(port))
 	if err == nil {
 		p.held = append(p.held, claim)
 	}
@@ -101,12 +101,23 @@ func (p *ports) loopback() (string, error) {
 	return "", errors.New("no free address in 127.245.0.0/16")
 }
 
-// address returns the address of a port. It is the only place with the stack's IP address.
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+// loopback returns a port of this machine alone.
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// ip returns the address at which the stack's servers listen.
+func (o *Options) ip() string {
+	if o.RealNodes > 0 {
+		return gatewayIP
+	}
+	return "127.0.0.1"
+}
+
+// address returns the address of a port of the stack's servers.
+func (s *Stack) address(port int) string { return net.JoinHostPort(s.opts.ip(), strconv.Itoa(port)) }
 
 // allPorts are the ports of every part that can be started.
 type allPorts struct {
-	etcd, apiserver, scheduler, kwok, kubelet, metrics, moto, awsOperator, awsOutside, dex, portal int
+	etcd, apiserver, scheduler, kwok, kubelet, metrics, moto, awsOperator, awsOutside, dex, portal, registry int
 }
 
 func (p *ports) choose(o *Options) (allPorts, error) {
@@ -136,6 +147,10 @@ func (p *ports) choose(o *Options) (allPorts, error) {
 	pick(&chosen.kubelet, Nodes, "the kubelets' endpoint", "", 0)
 	if ours {
 		pick(&chosen.metrics, Nodes, "the metrics API", "", 0)
+	}
+	if o.RealNodes > 0 {
+		pick(&chosen.metrics, ControlPlane, "metrics-server", "", 0)
+		pick(&chosen.registry, ControlPlane, "the registry", "", 0)
 	}
 	return chosen, first
 }

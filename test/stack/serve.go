@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// serve serves on a loopback port until Close, with TLS when given a configuration, and returns the URL. The name is
+// serve serves on a port until Close, with TLS when given a configuration, and returns the URL. The name is
 // for the error when it ends by itself.
 func (s *Stack) serve(ctx context.Context, name string, port int, h http.Handler, secure *tls.Config) (string, error) {
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", address(port))
+	l, err := lc.Listen(ctx, "tcp", s.address(port))
 	if err != nil {
 		return "", err
 	}

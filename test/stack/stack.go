@@ -23,7 +23,7 @@ import (
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack/albsim"
-	"github.com/portico-platform/portico/test/stack/build"
+	"github.com/portico-platform/portico/test/stack/kubenode"
 	"github.com/portico-platform/portico/test/stack/pods"
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -47,6 +47,11 @@ type Stack struct {
 	// Zones are the IDs of the hosted zones that were created at the start.
 	Zones map[Zone]string
 
+	// RealNodes are those of Options.RealNodes, in no order.
+	RealNodes []*kubenode.Node
+	// CAFile has the certificate authority of the stack's servers.
+	CAFile string
+
 	Issuer string // Dex
 	// PortalURL is the URL of the portal; without that part, it is where a test's own portal must listen, because Dex
 	// redirects users there.
@@ -59,6 +64,7 @@ type Stack struct {
 	// deployments are the ones that are not applied to an external cluster.
 	deployments []*unstructured.Unstructured
 	pki         *pki
+	client      *http.Client // trusts the stack's servers
 	group       *process.Group
 	// outside is shared by the clients of OutsideAWS: otherwise each would have its own connections.
 	outside *awshttp.BuildableClient
@@ -91,7 +97,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	var claims ports
 	ports, err := claims.choose(&opts)
 	if err == nil {
-		err = build.Build(ctx, opts.Root, opts.targets(), opts.Progress)
+		err = opts.build(ctx)
 	}
 	if err != nil {
 		claims.release()
@@ -102,8 +108,9 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 		parts: map[string]*process.Process{}, logs: map[string]*process.Process{}, failed: make(chan struct{}),
 		outside: awshttp.NewBuildableClient(),
 	}
-	if ports.portal != 0 {
-		s.PortalURL = "http://" + address(ports.portal)
+	s.PortalURL = opts.PortalURL
+	if ports.portal != 0 && s.PortalURL == "" {
+		s.PortalURL = "http://" + s.address(ports.portal)
 	}
 	if s.group, err = process.NewGroup(dir, func(e *process.DiedError) { s.fail(e) }); err != nil {
 		return nil, err
@@ -122,8 +129,15 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 // start starts everything, each part as soon as its dependencies are ready.
 func (s *Stack) start(ctx context.Context) error {
 	var err error
-	if s.pki, err = newPKI(filepath.Join(s.Dir, "pki")); err != nil {
+	if s.pki, err = newPKI(filepath.Join(s.Dir, "pki"), &s.opts); err != nil {
 		return fmt.Errorf("make certificates: %w", err)
+	}
+	s.CAFile = s.pki.CAFile
+	if s.client, err = s.pki.httpClient(); err != nil {
+		return err
+	}
+	if err := s.startNetwork(ctx); err != nil {
+		return err
 	}
 	g, first := errgroup.WithContext(ctx)
 	for _, bringUp := range []func(context.Context) error{s.startCluster, s.startAWS, s.startDex} {

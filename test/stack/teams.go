@@ -19,7 +19,7 @@ const teamsTimeout = time.Minute
 // hasTeams reports whether the sample teams are Team objects: an operator reconciles them, and the platform has this
 // version. Otherwise their namespaces and roles are plain objects.
 func (s *Stack) hasTeams() bool {
-	return s.opts.Parts.has(Operator) && !s.opts.Bare && s.opts.Install == nil
+	return s.opts.RealNodes > 0 || s.opts.Parts.has(Operator) && !s.opts.Bare && s.opts.Install == nil
 }
 
 // teams returns the sample Teams. Their namespaces exist already, and have the labels that assign them to the teams.

@@ -69,7 +69,7 @@ func (s *Stack) world() ([]*unstructured.Unstructured, error) {
 
 // providerEndpoint returns the endpoint in the sample AWSProvider, which is known before the proxy starts.
 func (s *Stack) providerEndpoint() string {
-	return cmp.Or(s.opts.AWSEndpoint, "http://"+address(s.ports.awsOperator))
+	return cmp.Or(s.opts.AWSEndpoint, "http://"+s.address(s.ports.awsOperator))
 }
 
 // providerObjects returns the sample AWSProvider and its Secret. With the stack's own AWS it assumes a role, so that

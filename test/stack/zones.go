@@ -51,7 +51,7 @@ func (s *Stack) MakeZone(ctx context.Context, zone Zone) (id string, err error) 
 	// requests bypass the proxy.
 	account := s.OutsideAWS()
 	if s.Proxy != nil {
-		account.BaseEndpoint = aws.String("http://" + address(s.ports.moto))
+		account.BaseEndpoint = aws.String("http://" + s.address(s.ports.moto))
 	}
 	client := route53.NewFromConfig(account)
 	for range 1000 {

@@ -23,6 +23,7 @@ type program struct {
 	pkg     string
 	ldflags string
 	tags    string
+	cgo     bool
 	// version is how to query an installed program for its version. Without it, Portico's own build is always used.
 	version *versionOf
 }
@@ -187,7 +188,11 @@ func (b *builder) goBuild(ctx context.Context, batch *batch, args []string) erro
 				_, _ = fmt.Fprintln(log, line)
 			}
 		}}
-		err := command(ctx, dir, lines, "go", args...).Run()
+		cmd := command(ctx, dir, lines, "go", args...)
+		if batch.cgo {
+			cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+		}
+		err := cmd.Run()
 		lines.end()
 		return err
 	})

@@ -34,6 +34,14 @@ var (
 		probe: []string{"mvn", "--version"},
 		cure:  "mvn is missing: install Maven, for example with apt-get install maven",
 	}
+	needsC = prerequisite{
+		probe: []string{"gcc", "--version"},
+		cure:  "gcc is missing: install it, for example with apt-get install gcc libc6-dev",
+	}
+	needsSeccomp = prerequisite{
+		probe: []string{"pkg-config", "--exists", "libseccomp"},
+		cure:  "libseccomp's headers are missing: install them, for example with apt-get install libseccomp-dev pkg-config",
+	}
 	needsNPM = prerequisite{
 		probe: []string{"npm", "--version"},
 		cure:  "npm is missing: install Node.js 20 or newer, for example with apt-get install npm",

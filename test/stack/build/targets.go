@@ -115,7 +115,7 @@ var (
 )
 
 // For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate the portal's assets), lint,
-// monitoring, oldest, idp, compat. Integration tests need those of run; the other purposes need further ones. env is
+// monitoring, node, oldest, idp, compat. Integration tests need those of run; the other purposes need further ones. env is
 // the environment, in which make run may be configured to use an existing cluster or AWS endpoint.
 func For(purpose string, env func(string) string) ([]Target, error) {
 	switch purpose {
@@ -142,6 +142,8 @@ func For(purpose string, env func(string) string) ([]Target, error) {
 		return []Target{keycloak, oidcProvider}, nil
 	case "compat":
 		return []Target{versitygw, minio, elasticMQ}, nil
+	case "node":
+		return nodeTargets(), nil
 	case "oldest":
 		return []Target{
 			oldest("kube-apiserver"), oldest("kube-controller-manager"), oldest("kube-scheduler"), oldest("kubectl"),

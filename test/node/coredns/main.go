@@ -1,0 +1,23 @@
+// Command coredns is CoreDNS with the plugins that a cluster needs.
+package main
+
+import (
+	"github.com/coredns/coredns/core/dnsserver"
+	"github.com/coredns/coredns/coremain"
+
+	_ "github.com/coredns/coredns/plugin/bind"
+	_ "github.com/coredns/coredns/plugin/cache"
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/forward"
+	_ "github.com/coredns/coredns/plugin/health"
+	_ "github.com/coredns/coredns/plugin/hosts"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+	_ "github.com/coredns/coredns/plugin/ready"
+	_ "github.com/coredns/coredns/plugin/template"
+)
+
+func main() {
+	// In the order in which a query passes them.
+	dnsserver.Directives = []string{"bind", "health", "ready", "errors", "cache", "hosts", "kubernetes", "template", "forward"}
+	coremain.Run()
+}

@@ -1,0 +1,96 @@
+package stack
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// Push sends an image to the registry of the real Nodes; they pull it from RegistryHost and the same path.
+func (s *Stack) Push(ctx context.Context, path string, img v1.Image) error {
+	ref, err := name.ParseReference(s.address(s.ports.registry)+"/"+path, name.Insecure)
+	if err != nil {
+		return err
+	}
+	if err := remote.Write(ref, img, remote.WithContext(ctx)); err != nil {
+		return fmt.Errorf("push %s: %w", path, err)
+	}
+	return nil
+}
+
+// pushNodeImages sends what every Node needs.
+func (s *Stack) pushNodeImages(ctx context.Context) error {
+	for path, image := range map[string]struct {
+		program string
+		config  v1.Config
+	}{
+		"pause:1":   {"node-app", v1.Config{Entrypoint: []string{"pause"}, User: "65535:65535"}},
+		"coredns:1": {"coredns", v1.Config{}},
+	} {
+		img, err := ProgramImage(s.opts.bin(image.program), image.config)
+		if err != nil {
+			return err
+		}
+		if err := s.Push(ctx, path, img); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PushPortico sends Portico's own images, from Options.Images, to the registry, with a tag.
+func (s *Stack) PushPortico(ctx context.Context, tag string) error {
+	for _, image := range []string{"portico-operator", "portico-portal", "portico"} {
+		img, err := s.image(image)
+		if err != nil {
+			return err
+		}
+		if err := s.Push(ctx, image+":"+tag, img); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ProgramImage returns an image that has nothing but a program, which is its entrypoint.
+func ProgramImage(program string, config v1.Config) (v1.Image, error) {
+	content, err := os.ReadFile(filepath.Clean(program))
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Base(program)
+	var layer bytes.Buffer
+	archive := tar.NewWriter(&layer)
+	if err := archive.WriteHeader(&tar.Header{Name: path, Mode: 0o755, Size: int64(len(content))}); err != nil {
+		return nil, err
+	}
+	if _, err := archive.Write(content); err != nil {
+		return nil, err
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	img, err := mutate.AppendLayers(empty.Image, static.NewLayer(layer.Bytes(), types.DockerUncompressedLayer))
+	if err != nil {
+		return nil, err
+	}
+	config.Entrypoint = append([]string{"/" + path}, config.Entrypoint...)
+	file, err := img.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Config = "linux", "amd64", config
+	return mutate.ConfigFile(img, file)
+}

@@ -1,0 +1,18 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Missing returns what this machine lacks for a sandbox.
+func Missing() error { return errors.New("a node needs Linux: namespaces, cgroups and a kubelet") }
+
+// Main reports what is missing and returns an exit code for it.
+func Main(string, func() int) int {
+	_, _ = fmt.Fprintln(os.Stderr, Missing())
+	return 125
+}
