@@ -263,8 +263,8 @@ generate-chart: go-is-there # what the chart renders, and the table of its value
 .PHONY: lint
 lint: $(build) ## Run the linters
 	@$(build) lint
-	@bin/golangci-lint run --build-tags integration,browser,image,idp ./...
-	@wrong=$$(gofmt -l test/chart test/monitoring); [ -z "$$wrong" ] || { echo "not formatted by gofmt: $$wrong" >&2; exit 1; }
+	@bin/golangci-lint run --build-tags integration,browser,image,idp,node ./...
+	@wrong=$$(gofmt -l test/chart test/monitoring test/node); [ -z "$$wrong" ] || { echo "not formatted by gofmt: $$wrong" >&2; exit 1; }
 
 .PHONY: verify
 verify: lint verify-generated ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities

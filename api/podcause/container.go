@@ -97,9 +97,9 @@ func (out Cause) ended(c *corev1.ContainerStatus, end *corev1.ContainerStateTerm
 	return out
 }
 
-// loop returns the cause of a container that runs, ready or not, and ended twice: it is still in its loop until this run
-// has lasted longer than the one before. Otherwise a program that serves for some seconds at a time would be well in
-// between.
+// loop returns the cause of a container that runs, ready or not, and ended twice: it is still in its loop until this
+// run has lasted longer than the one before. Otherwise a program that serves for some seconds at a time would be well
+// in between.
 func (out Cause) loop(c *corev1.ContainerStatus, now time.Time, kills Kills) Cause {
 	end, run := LastEnd(c), c.State.Running
 	if end == nil || run == nil || c.RestartCount < 2 || runOf(end) >= lastingRun {

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Over reports whether a Pod that should run for ever has ended: it failed, or a kubelet removed it. When a kubelet evicts
-// a Pod whose program then ends with code 0, the phase is Succeeded, with no reason: only an event says why.
+// Over reports whether a Pod that should run for ever has ended: it failed, or a kubelet removed it. When a kubelet
+// evicts a Pod whose program then ends with code 0, the phase is Succeeded, with no reason: only an event says why.
 func Over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }

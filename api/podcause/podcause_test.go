@@ -98,7 +98,11 @@ func TestTheCauseOfEachPhaseOfACrashLoop(t *testing.T) {
 		}
 	}
 	serving := func(restarts, since string) Cause {
-		return Of(podOf(t, strings.Replace(app(restarts, runningSince(since), crashed), "ready: false", "ready: true", 1)), now, nil)
+		return Of(
+			podOf(t, strings.Replace(app(restarts, runningSince(since), crashed), "ready: false", "ready: true", 1)),
+			now,
+			nil,
+		)
 	}
 	if diff := cmp.Diff(loop, factOf(serving("2", "12:09:30"))); diff != "" {
 		t.Errorf("it serves for some seconds (-want +got):\n%s", diff)
@@ -203,7 +207,14 @@ func TestCauses(t *testing.T) {
 }
 
 func TestTheEventsSayWhichProbeEndedARun(t *testing.T) {
-	pod := podOf(t, app("1", loops, `{terminated: {exitCode: 143, startedAt: "2026-11-28T12:05:00Z", finishedAt: "2026-11-28T12:06:40Z"}}`))
+	pod := podOf(
+		t,
+		app(
+			"1",
+			loops,
+			`{terminated: {exitCode: 143, startedAt: "2026-11-28T12:05:00Z", finishedAt: "2026-11-28T12:06:40Z"}}`,
+		),
+	)
 	event := func(reason, message, at string) *corev1.Event {
 		when, err := time.Parse(time.TimeOnly, at)
 		if err != nil {

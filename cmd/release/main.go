@@ -68,8 +68,12 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 		"removed")
 	set.StringVar(&f.key, "key", "", "`path` of an SSH private key that signs the checksums; empty: they are "+
 		"not signed")
-	set.Func("platforms", "`platforms` of the images, such as linux/amd64, with commas between; empty: both. A release "+
-		"has both", f.on)
+	set.Func(
+		"platforms",
+		"`platforms` of the images, such as linux/amd64, with commas between; empty: both. A release "+
+			"has both",
+		f.on,
+	)
 	if err := set.Parse(args); err != nil {
 		return err
 	}

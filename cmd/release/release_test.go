@@ -31,6 +31,7 @@ import (
 func sample(t *testing.T) release {
 	t.Helper()
 	return release{
+		nodes:  nodes,
 		source: source{version: "v0.1.0", commit: "0123456789abcdef", date: time.Date(2026, 11, 23, 1, 2, 3, 0, time.UTC)},
 		folder: t.TempDir(), out: io.Discard,
 	}

@@ -26,8 +26,9 @@ const (
 	eventsWait = 5 * time.Second
 )
 
-// Kills knows which containers were stopped by the kubelet because a probe failed, and which Pods it evicted. Only events
-// say it, and each end is looked up once. It is safe for concurrent use. A nil Kills knows nothing and reads nothing.
+// Kills knows which containers were stopped by the kubelet because a probe failed, and which Pods it evicted. Only
+// events say it, and each end is looked up once. It is safe for concurrent use. A nil Kills knows nothing and reads
+// nothing.
 type Kills struct {
 	reader client.Reader
 	ends   *lru.Cache // of end, by container

@@ -134,10 +134,7 @@ func TestCauses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Spec.Resources == nil {
-			a.Spec.Resources = &v1alpha1.WebAppResources{}
-			if err := yaml.Unmarshal([]byte("{requests: {cpu: 10m, memory: 48Mi}, limits: {memory: 128Mi}}"), a.Spec.Resources); err != nil {
-				t.Fatal(err)
-			}
+			with("resources: {requests: {cpu: 10m, memory: 48Mi}, limits: {memory: 128Mi}}")(a)
 		}
 		if err := world.client.Create(t.Context(), a); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -158,19 +155,26 @@ func TestCauses(t *testing.T) {
 // allSaid reports whether every cause was said.
 func allSaid(r *recorder) bool {
 	for _, c := range causes {
-		if !slices.ContainsFunc(r.of(c.name), func(s sentence) bool { return regexp.MustCompile(c.says).MatchString(s.message) }) {
+		says := regexp.MustCompile(c.says)
+		if !slices.ContainsFunc(r.of(c.name), func(s sentence) bool { return says.MatchString(s.message) }) {
 			return false
 		}
 	}
 	return true
 }
 
+// printAll prints what was said about a WebApp, and when.
+func printAll(name string, said []sentence) {
+	for _, s := range said {
+		_, _ = fmt.Fprintf(os.Stderr, "  %-16s %5.1f s  %-5s %-22s %s\n",
+			name, s.after.Seconds(), s.status, s.reason, s.message)
+	}
+}
+
 // judge fails the test unless the cause was said, and then no more than a few other sentences.
 func (c cause) judge(t *testing.T, said []sentence) {
 	t.Helper()
-	for _, s := range said {
-		_, _ = fmt.Fprintf(os.Stderr, "  %-16s %5.1f s  %-5s %-22s %s\n", c.name, s.after.Seconds(), s.status, s.reason, s.message)
-	}
+	printAll(c.name, said)
 	first := slices.IndexFunc(said, func(s sentence) bool { return regexp.MustCompile(c.says).MatchString(s.message) })
 	if first < 0 {
 		t.Errorf("nothing said %q", c.says)
@@ -202,16 +206,16 @@ func (c cause) judge(t *testing.T, said []sentence) {
 // inject adds containers that fail to the Pods of two apps, as a service mesh adds its own.
 func inject(t *testing.T) {
 	t.Helper()
-	out, err := command(t.Context(), []string{"KUBECONFIG=" + world.AdminKubeconfig}, "../../bin/kubectl", "apply", "-f", "testdata/inject.yaml")
-	if err != nil {
-		t.Fatal(out, err)
-	}
+	kubectl(t, "apply", "-f", "testdata/inject.yaml")
 	await(t, "the containers are injected", func() (bool, string) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "payments", Name: "injected", Labels: map[string]string{v1alpha1.LabelWebApp: "init-fault"},
 		}, Spec: corev1.PodSpec{
-			Containers:      []corev1.Container{{Name: "app", Image: app + ":1", SecurityContext: confined()}},
-			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			Containers: []corev1.Container{{Name: "app", Image: app + ":1", SecurityContext: confined()}},
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   new(true),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
 		}}
 		err := world.client.Create(t.Context(), pod, client.DryRunAll)
 		return err == nil && len(pod.Spec.InitContainers) == 1, fmt.Sprint(err)

@@ -49,13 +49,18 @@ const users = 4
 
 func startLoad(ctx context.Context, client *http.Client, url, token string) *load {
 	ctx, stop := context.WithCancel(ctx)
-	l := &load{client: client, stop: stop, answers: map[string]int{}, request: func(ctx context.Context) (*http.Request, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err == nil && token != "" {
-			r.Header.Set("Authorization", "Bearer "+token)
-		}
-		return r, err
-	}}
+	l := &load{
+		client:  client,
+		stop:    stop,
+		answers: map[string]int{},
+		request: func(ctx context.Context) (*http.Request, error) {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+			if err == nil && token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			return r, err
+		},
+	}
 	for range users {
 		l.done.Go(func() {
 			for ctx.Err() == nil {

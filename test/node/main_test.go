@@ -77,8 +77,12 @@ func hold(code int, s *stack.Stack) {
 	if code == 0 || err != nil {
 		return
 	}
-	_, _ = fmt.Fprintf(os.Stderr, "the Nodes stay for %s: nsenter -t $(pgrep -n kube-apiserver) -n -m -p kubectl --kubeconfig %s get pods -A\n",
-		long, s.AdminKubeconfig)
+	_, _ = fmt.Fprintf(
+		os.Stderr,
+		"the Nodes stay for %s: nsenter -t $(pgrep -n kube-apiserver) -n -m -p kubectl --kubeconfig %s get pods -A\n",
+		long,
+		s.AdminKubeconfig,
+	)
 	time.Sleep(long)
 }
 

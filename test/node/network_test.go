@@ -36,21 +36,32 @@ func portOf(url string) string { return strings.Split(url[strings.LastIndexByte(
 // reach runs a Pod that connects to addresses, and returns those that it reached. It is no endpoint of any Service.
 func reach(t *testing.T, namespace, name string, labels map[string]string, addresses ...string) map[string]bool {
 	t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}, Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(false),
-		ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "portico.dev/never"}},
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)),
-			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
-		Containers: []corev1.Container{{
-			Name: "reach", Image: app + ":1", Args: append([]string{"reach"}, addresses...), SecurityContext: confined(),
-			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceCPU: *quantity("10m"), corev1.ResourceMemory: *quantity("32Mi")},
-				Limits:   corev1.ResourceList{corev1.ResourceMemory: *quantity("64Mi")},
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(false),
+			ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "portico.dev/never"}},
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: new(true), RunAsUser: new(int64(65532)),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
-		}},
-	}}
+			Containers: []corev1.Container{
+				{
+					Name:            "reach",
+					Image:           app + ":1",
+					Args:            append([]string{"reach"}, addresses...),
+					SecurityContext: confined(),
+					Resources: corev1.ResourceRequirements{
+						Requests: corev1.ResourceList{
+							corev1.ResourceCPU:    *quantity("10m"),
+							corev1.ResourceMemory: *quantity("32Mi"),
+						},
+						Limits: corev1.ResourceList{corev1.ResourceMemory: *quantity("64Mi")},
+					},
+				},
+			},
+		},
+	}
 	create(t, pod)
 	await(t, name+" has ended", func() (bool, string) {
 		p := get(t, namespace, name, &corev1.Pod{})
@@ -72,7 +83,12 @@ func reach(t *testing.T, namespace, name string, labels map[string]string, addre
 func podAddresses(t *testing.T, namespace, name string) (v4, v6 string) {
 	t.Helper()
 	var pods corev1.PodList
-	if err := world.client.List(t.Context(), &pods, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelWebApp: name}); err != nil {
+	if err := world.client.List(
+		t.Context(),
+		&pods,
+		client.InNamespace(namespace),
+		client.MatchingLabels{v1alpha1.LabelWebApp: name},
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, ip := range pods.Items[0].Status.PodIPs {
@@ -88,7 +104,7 @@ func podAddresses(t *testing.T, namespace, name string) (v4, v6 string) {
 	return v4, v6
 }
 
-// TestTeamsAreIsolated: a team reaches its own Pods, by both families, and no other team's.
+// TestTeamsAreIsolated checks that a team reaches its own Pods, by both families, and no other team's.
 func TestTeamsAreIsolated(t *testing.T) {
 	together(t)
 	create(t, webApp("target", "1", with(healthy)))
@@ -118,7 +134,8 @@ const identityAgent, instanceMetadata = "169.254.170.23:80", "169.254.169.254:80
 // peeredDatabase is in a network that is routed to, such as that of a peered VPC.
 const peeredDatabase = "172.31.7.7:5432"
 
-// TestPoliciesLetPortico: the policies of the chart let operator and portal reach what the values name, and nothing else.
+// TestPoliciesLetPortico checks that the policies of the chart let operator and portal reach what the values name, and
+// nothing else.
 func TestPoliciesLetPortico(t *testing.T) {
 	together(t)
 	serveEverywhere(t)
@@ -128,7 +145,17 @@ func TestPoliciesLetPortico(t *testing.T) {
 	v4, v6 := podAddresses(t, "payments", "bystander")
 	host := func(url string) string { return strings.Split(strings.SplitN(url, "://", 2)[1], "/")[0] }
 	addresses := []string{
-		host(world.Admin.Host), host(world.Issuer), host(world.AWSEndpoint), identityAgent, instanceMetadata, peeredDatabase, idp, v4, v6,
+		host(
+			world.Admin.Host,
+		),
+		host(world.Issuer),
+		host(world.AWSEndpoint),
+		identityAgent,
+		instanceMetadata,
+		peeredDatabase,
+		idp,
+		v4,
+		v6,
 	}
 	for component, want := range map[string][]bool{
 		"operator": {true, true, true, true, false, true, true, false, false},
@@ -157,7 +184,15 @@ func serveEverywhere(t *testing.T) {
 	}
 	for _, n := range world.RealNodes {
 		for _, at := range []string{identityAgent, instanceMetadata} {
-			if err := n.Command(t.Context(), "ip", "address", "add", strings.Split(at, ":")[0]+"/32", "dev", "lo"); err != nil {
+			if err := n.Command(
+				t.Context(),
+				"ip",
+				"address",
+				"add",
+				strings.Split(at, ":")[0]+"/32",
+				"dev",
+				"lo",
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,7 +202,15 @@ func serveEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ip := exec.CommandContext(t.Context(), "ip", "address", "add", strings.Split(peeredDatabase, ":")[0]+"/32", "dev", "lo")
+	ip := exec.CommandContext(
+		t.Context(),
+		"ip",
+		"address",
+		"add",
+		strings.Split(peeredDatabase, ":")[0]+"/32",
+		"dev",
+		"lo",
+	)
 	if out, err := ip.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
@@ -191,9 +234,17 @@ func serveEverywhere(t *testing.T) {
 func identityProvider(t *testing.T) string {
 	t.Helper()
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "login"}})
-	create(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "login", Name: "login", Labels: map[string]string{"app": "login"}}, Spec: corev1.PodSpec{
-		Containers: []corev1.Container{{Name: "login", Image: app + ":1", Args: []string{"serve", ":" + portOf(world.Issuer)}}},
-	}})
+	create(
+		t,
+		&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "login", Name: "login", Labels: map[string]string{"app": "login"}},
+			Spec: corev1.PodSpec{
+				Containers: []corev1.Container{
+					{Name: "login", Image: app + ":1", Args: []string{"serve", ":" + portOf(world.Issuer)}},
+				},
+			},
+		},
+	)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "login", Name: "login"}}
 	service.Spec.Selector = map[string]string{"app": "login"}
 	service.Spec.Ports = []corev1.ServicePort{{Port: 443, TargetPort: intstr.Parse(portOf(world.Issuer))}}
@@ -205,7 +256,7 @@ func identityProvider(t *testing.T) string {
 	return "login.login.svc.cluster.local:443"
 }
 
-// TestCertificatesAreReloaded: a renewed certificate of the portal is served without a restart.
+// TestCertificatesAreReloaded checks that a renewed certificate of the portal is served without a restart.
 func TestCertificatesAreReloaded(t *testing.T) {
 	together(t)
 	before := served(t)
@@ -247,7 +298,7 @@ func served(t *testing.T) *x509.Certificate {
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0] //nolint:forcetypeassert // of a tls.Dialer
 }
 
-// TestPortForward: the port-forwards that NOTES.txt and the admin guide name work.
+// TestPortForward checks that the port-forwards that NOTES.txt and the admin guide name work.
 func TestPortForward(t *testing.T) {
 	together(t)
 	for _, forward := range []struct{ to, port, path string }{
@@ -260,7 +311,15 @@ func TestPortForward(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			local := freePort(t)
-			cmd := exec.CommandContext(ctx, root+"/bin/kubectl", "port-forward", "-n", stack.Namespace, forward.to, local+":"+forward.port)
+			cmd := exec.CommandContext(
+				ctx,
+				root+"/bin/kubectl",
+				"port-forward",
+				"-n",
+				stack.Namespace,
+				forward.to,
+				local+":"+forward.port,
+			)
 			cmd.Env = append(os.Environ(), "KUBECONFIG="+world.AdminKubeconfig)
 			var said bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &said, &said
@@ -270,7 +329,12 @@ func TestPortForward(t *testing.T) {
 			c := trusting(t)
 			c.Transport.(*http.Transport).TLSClientConfig.InsecureSkipVerify = true //nolint:forcetypeassert // metrics have a certificate of their own
 			await(t, "an answer through port-forward", func() (bool, string) {
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf(forward.path, local), http.NoBody)
+				r, err := http.NewRequestWithContext(
+					t.Context(),
+					http.MethodGet,
+					fmt.Sprintf(forward.path, local),
+					http.NoBody,
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -299,18 +363,28 @@ func freePort(t *testing.T) string {
 	return number
 }
 
-// TestPasswordsAreRotated: a database's password that is replaced reaches the application that is bound to it, in new Pods.
+// TestPasswordsAreRotated checks that a database's password that is replaced reaches the application that is bound to
+// it, in new Pods.
 func TestPasswordsAreRotated(t *testing.T) {
 	together(t)
 	db := &v1alpha1.RDSInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "ledger"}}
-	if err := yaml.Unmarshal([]byte("{engine: postgres, dbInstanceClass: db.t4g.micro, allocatedStorage: 20, masterUsername: owner, providerRef: {name: "+stack.Provider+"}}"), &db.Spec); err != nil {
+	if err := yaml.Unmarshal(
+		[]byte(
+			"{engine: postgres, dbInstanceClass: db.t4g.micro, allocatedStorage: 20, masterUsername: owner, "+
+				"providerRef: {name: "+stack.Provider+"}}",
+		),
+		&db.Spec,
+	); err != nil {
 		t.Fatal(err)
 	}
 	create(t, db)
 	create(t, webApp("bound", "1", with("bindings: [{kind: RDSInstance, name: ledger}]\n"+healthy)))
 	awaitReady(t, "payments", "bound")
 	before := password(t)
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"annotations": {"portico.dev/rotate-password": "once"}}}`))
+	patch := client.RawPatch(
+		"application/merge-patch+json",
+		[]byte(`{"metadata": {"annotations": {"portico.dev/rotate-password": "once"}}}`),
+	)
 	if err := world.client.Patch(t.Context(), db, patch); err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +398,12 @@ func TestPasswordsAreRotated(t *testing.T) {
 // password returns the one in the environment of the application that is bound to the database.
 func password(t *testing.T) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, serviceURL(t, "payments", "bound")+"/env", http.NoBody)
+	r, err := http.NewRequestWithContext(
+		t.Context(),
+		http.MethodGet,
+		serviceURL(t, "payments", "bound")+"/env",
+		http.NoBody,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,8 @@ func with(spec string) func(*v1alpha1.WebApp) {
 	}
 }
 
-const healthy = "probes: {readiness: {path: /healthz, periodSeconds: 1}, startup: {path: /healthz, periodSeconds: 1}}\nresources: " + small
+const healthy = "probes: {readiness: {path: /healthz, periodSeconds: 1}, " +
+	"startup: {path: /healthz, periodSeconds: 1}}\nresources: " + small
 
 func create(t *testing.T, o client.Object) {
 	t.Helper()
@@ -151,7 +152,10 @@ func portico(t *testing.T, user string, args ...string) (string, error) {
 		t.Fatal(err)
 	}
 	return command(t.Context(), []string{
-		"PORTICO_TOKEN=" + token, "PORTICO_SERVER=" + portalURL, "PORTICO_CA_FILE=" + world.CAFile, "HOME=" + t.TempDir(),
+		"PORTICO_TOKEN=" + token,
+		"PORTICO_SERVER=" + portalURL,
+		"PORTICO_CA_FILE=" + world.CAFile,
+		"HOME=" + t.TempDir(),
 	}, root+"/bin/portico", args...)
 }
 
@@ -161,8 +165,12 @@ func TestAnAppIsScaledByLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := webApp("busy", "1", with("autoscaling: {min: 1, max: 3, targetCPU: 50}\nprobes: {readiness: {path: /healthz, periodSeconds: 1}}\n"+
-		"resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {memory: 128Mi}}"))
+	a := webApp(
+		"busy",
+		"1",
+		with("autoscaling: {min: 1, max: 3, targetCPU: 50}\nprobes: {readiness: {path: /healthz, periodSeconds: 1}}\n"+
+			"resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {memory: 128Mi}}"),
+	)
 	a.Namespace = "search"
 	create(t, a)
 	awaitReady(t, "search", "busy")
@@ -173,8 +181,8 @@ func TestAnAppIsScaledByLoad(t *testing.T) {
 	})
 	l.stop() // the policies of the new Pods may lag behind
 	ready := false
+	printAll("busy", r.of("busy"))
 	for _, s := range r.of("busy") {
-		_, _ = fmt.Fprintf(os.Stderr, "  %-16s %5.1f s  %-5s %-22s %s\n", "busy", s.after.Seconds(), s.status, s.reason, s.message)
 		if ready && s.status != string(metav1.ConditionTrue) {
 			t.Errorf("while it was scaled it was not Ready: %s", s.message)
 		}
@@ -200,22 +208,33 @@ func TestLogsAreRead(t *testing.T) {
 	}
 }
 
+// confinement is what every container has.
+const confinement = "non-root true, escalation false, read-only root true, capabilities [ALL] dropped"
+
 func TestPodsAreRestricted(t *testing.T) {
 	together(t)
 	create(t, webApp("plain", "1", with(healthy)))
 	awaitReady(t, "payments", "plain")
 	var pods corev1.PodList
-	for _, namespace := range []string{"payments", stack.Namespace} {
-		if err := world.client.List(t.Context(), &pods, client.InNamespace(namespace)); err != nil {
+	for namespace, of := range map[string]client.HasLabels{
+		"payments": {v1alpha1.LabelWebApp}, stack.Namespace: {"pod-template-hash"},
+	} {
+		if err := world.client.List(t.Context(), &pods, client.InNamespace(namespace), of); err != nil {
 			t.Fatal(err)
 		}
 		for i := range pods.Items {
 			p := &pods.Items[i].Spec
 			for _, c := range p.Containers {
 				s := c.SecurityContext
-				if p.SecurityContext.RunAsNonRoot == nil || s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
-					s.ReadOnlyRootFilesystem == nil && namespace == stack.Namespace {
-					t.Errorf("%s of %s is not confined: %+v", c.Name, pods.Items[i].Name, s)
+				got := fmt.Sprintf(
+					"non-root %t, escalation %t, read-only root %t, capabilities %v dropped",
+					*p.SecurityContext.RunAsNonRoot,
+					*s.AllowPrivilegeEscalation,
+					*s.ReadOnlyRootFilesystem,
+					s.Capabilities.Drop,
+				)
+				if got != confinement {
+					t.Errorf("%s of %s: %s, want %s", c.Name, pods.Items[i].Name, got, confinement)
 				}
 			}
 		}
@@ -225,9 +244,15 @@ func TestPodsAreRestricted(t *testing.T) {
 // TestTheQuotaIsSaid finds the quota of a namespace as the cause.
 func TestTheQuotaIsSaid(t *testing.T) {
 	together(t)
-	create(t, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "growth", Name: "none"}, Spec: corev1.ResourceQuotaSpec{
-		Hard: corev1.ResourceList{corev1.ResourcePods: *quantity("0")},
-	}})
+	create(
+		t,
+		&corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "growth", Name: "none"},
+			Spec: corev1.ResourceQuotaSpec{
+				Hard: corev1.ResourceList{corev1.ResourcePods: *quantity("0")},
+			},
+		},
+	)
 	r, err := record(t.Context(), "growth")
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +268,7 @@ func TestTheQuotaIsSaid(t *testing.T) {
 	cause{name: "quota", says: "quota"}.judge(t, r.of("quota"))
 }
 
-// TestHelm is alone: others start Pods that look like Portico's.
+// TestHelm runs alone: others start Pods that look like Portico's.
 func TestHelm(t *testing.T) {
 	if _, err := helm(t.Context(), world.Stack, "test", "portico", "--logs", "--timeout", "100s"); err != nil {
 		t.Error(err)
@@ -273,9 +298,7 @@ func TestANodeDies(t *testing.T) {
 		}
 	}
 	defer func() {
-		for _, s := range r.of("survivor") {
-			_, _ = fmt.Fprintf(os.Stderr, "  %-16s %5.1f s  %-5s %-22s %s\n", "survivor", s.after.Seconds(), s.status, s.reason, s.message)
-		}
+		printAll("survivor", r.of("survivor"))
 	}()
 	await(t, "the dead Node is said", func() (bool, string) {
 		c := readiness(t, "payments", "survivor")
@@ -293,7 +316,12 @@ func TestANodeDies(t *testing.T) {
 		c := readiness(t, "payments", "survivor")
 		return c.Status == metav1.ConditionTrue, c.Message
 	})
-	_, _ = fmt.Fprintf(os.Stderr, "  the app is Ready again after %.0f s, and %d sentences\n", time.Since(died).Seconds(), len(r.of("survivor"))-before)
+	_, _ = fmt.Fprintf(
+		os.Stderr,
+		"  the app is Ready again after %.0f s, and %d sentences\n",
+		time.Since(died).Seconds(),
+		len(r.of("survivor"))-before,
+	)
 	a := webApp("after", "1", with("resources: "+small))
 	create(t, a)
 	awaitReady(t, "payments", "after")
@@ -365,15 +393,25 @@ func move(t *testing.T, from, closed string) {
 // makeWorld makes a third team, and lets the sandbox reach the applications of the others.
 func makeWorld(ctx context.Context) error {
 	growth := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}}
-	if err := yaml.Unmarshal([]byte(`{contact: growth@portico.test, members: [{group: "oidc:team-growth", role: Developer}]}`), &growth.Spec); err != nil {
+	if err := yaml.Unmarshal(
+		[]byte(`{contact: growth@portico.test, members: [{group: "oidc:team-growth", role: Developer}]}`),
+		&growth.Spec,
+	); err != nil {
 		return err
 	}
 	if err := world.client.Create(ctx, growth); err != nil {
 		return err
 	}
 	for _, name := range []string{"payments", "search"} {
-		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"isolation": {"allowFrom": ["10.200.0.0/24"]}}}`))
-		if err := world.client.Patch(ctx, &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: name}}, patch); err != nil {
+		patch := client.RawPatch(
+			"application/merge-patch+json",
+			[]byte(`{"spec": {"isolation": {"allowFrom": ["10.200.0.0/24"]}}}`),
+		)
+		if err := world.client.Patch(
+			ctx,
+			&v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: name}},
+			patch,
+		); err != nil {
 			return err
 		}
 	}

@@ -87,7 +87,14 @@ func command(ctx context.Context, env []string, path string, args ...string) (st
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w: %s%s", filepath.Base(path), strings.Join(args, " "), err, &out, &said)
+		return out.String(), fmt.Errorf(
+			"%s %s: %w: %s%s",
+			filepath.Base(path),
+			strings.Join(args, " "),
+			err,
+			&out,
+			&said,
+		)
 	}
 	return out.String(), nil
 }
@@ -101,16 +108,22 @@ func secrets(s *stack.Stack) ([]client.Object, error) {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: stack.Namespace, Labels: map[string]string{
 			"pod-security.kubernetes.io/enforce": "restricted",
 		}}},
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "portico-oidc"}, StringData: map[string]string{
-			"client-secret": stack.PortalSecret,
-		}},
+		&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "portico-oidc"},
+			StringData: map[string]string{
+				"client-secret": stack.PortalSecret,
+			},
+		},
 		&corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "portal-tls"}, Type: corev1.SecretTypeTLS,
 			Data: map[string][]byte{"tls.crt": cert, "tls.key": key},
 		},
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "company-ca"}, Data: map[string]string{
-			"ca.crt": string(authority), "global-bundle.pem": string(authority),
-		}},
+		&corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "company-ca"},
+			Data: map[string]string{
+				"ca.crt": string(authority), "global-bundle.pem": string(authority),
+			},
+		},
 	}, errors.Join(errCert, errKey, errCA)
 }
 
@@ -122,7 +135,11 @@ func chartValues(s *stack.Stack) object {
 		"image":         object{"registry": stack.RegistryHost, "tag": version},
 		"priorityClass": object{"name": "portico"},
 		"operator": object{
-			"aws": object{"allowedEndpoints": []string{s.AWSEndpoint}, "podIdentity": true}, "databases": object{"caConfigMap": "company-ca"},
+			"aws": object{
+				"allowedEndpoints": []string{s.AWSEndpoint},
+				"podIdentity":      true,
+			},
+			"databases": object{"caConfigMap": "company-ca"},
 		},
 		"portal": object{
 			"publicURL": portalURL, "kubernetesURL": s.Admin.Host,

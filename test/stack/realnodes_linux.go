@@ -142,10 +142,19 @@ func (s *Stack) startRealNode(ctx context.Context, clients kubernetes.Interface,
 // that for Services to the first Node.
 func (s *Stack) route(ctx context.Context, machine *sandbox.Machine, number int) error {
 	commands := []string{
-		"ip route add " + podsOn(number) + " via " + nodeIP(number), "ip route add " + podsOn6(number) + " via " + nodeIP6(number),
+		"ip route add " + podsOn(
+			number,
+		) + " via " + nodeIP(
+			number,
+		),
+		"ip route add " + podsOn6(number) + " via " + nodeIP6(number),
 	}
 	if number == 1 {
-		commands = append(commands, "ip route add "+serviceCIDR+" via "+nodeIP(1), "ip route add "+serviceCIDR6+" via "+nodeIP6(1))
+		commands = append(
+			commands,
+			"ip route add "+serviceCIDR+" via "+nodeIP(1),
+			"ip route add "+serviceCIDR6+" via "+nodeIP6(1),
+		)
 	}
 	if err := sandbox.Shell(ctx, commands...); err != nil {
 		return err
@@ -154,7 +163,8 @@ func (s *Stack) route(ctx context.Context, machine *sandbox.Machine, number int)
 		if other+1 == number {
 			continue
 		}
-		for network, via := range map[string]string{podsOn(other + 1): nodeIP(other + 1), podsOn6(other + 1): nodeIP6(other + 1)} {
+		there := other + 1
+		for network, via := range map[string]string{podsOn(there): nodeIP(there), podsOn6(there): nodeIP6(there)} {
 			path, args := machine.Inside("ip", "route", "add", network, "via", via)
 			if err := sandbox.Command(ctx, path, args...); err != nil {
 				return err
@@ -184,7 +194,11 @@ func (s *Stack) nodeFiles(name string) (kubenode.Files, error) {
 			return files, err
 		}
 		*user.file = filepath.Join(s.Dir, "pki", name+"-"+strings.ReplaceAll(user.name, ":", "-")+".kubeconfig")
-		config := s.kubeconfig(user.name, "default", &clientcmdapi.AuthInfo{ClientCertificateData: cert, ClientKeyData: key})
+		config := s.kubeconfig(
+			user.name,
+			"default",
+			&clientcmdapi.AuthInfo{ClientCertificateData: cert, ClientKeyData: key},
+		)
 		if err := clientcmd.WriteToFile(*config, *user.file); err != nil {
 			return files, err
 		}

@@ -127,11 +127,7 @@ func web(ctx context.Context) error {
 			_, _ = fmt.Fprintln(w, variable)
 		}
 	})
-	mux.HandleFunc("/work", func(http.ResponseWriter, *http.Request) {
-		for end, n := time.Now().Add(200*time.Millisecond), 0; time.Now().Before(end); n++ {
-			_ = n
-		}
-	})
+	mux.HandleFunc("/work", work)
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case mode == "deadlock" && time.Since(began) > 8*time.Second:
@@ -158,6 +154,13 @@ func web(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// work uses processor time.
+func work(http.ResponseWriter, *http.Request) {
+	for end, n := time.Now().Add(200*time.Millisecond), 0; time.Now().Before(end); n++ {
+		_ = n
+	}
 }
 
 // mebibyte is the step in which memory and disk fill up.

@@ -4,7 +4,6 @@ package main
 import (
 	"github.com/coredns/coredns/core/dnsserver"
 	"github.com/coredns/coredns/coremain"
-
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
@@ -18,6 +17,16 @@ import (
 
 func main() {
 	// In the order in which a query passes them.
-	dnsserver.Directives = []string{"bind", "health", "ready", "errors", "cache", "hosts", "kubernetes", "template", "forward"}
+	dnsserver.Directives = []string{
+		"bind",
+		"health",
+		"ready",
+		"errors",
+		"cache",
+		"hosts",
+		"kubernetes",
+		"template",
+		"forward",
+	}
 	coremain.Run()
 }

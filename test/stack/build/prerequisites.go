@@ -40,7 +40,7 @@ var (
 	}
 	needsSeccomp = prerequisite{
 		probe: []string{"pkg-config", "--exists", "libseccomp"},
-		cure:  "libseccomp's headers are missing: install them, for example with apt-get install libseccomp-dev pkg-config",
+		cure:  "libseccomp's headers are missing: apt-get install libseccomp-dev pkg-config",
 	}
 	needsNPM = prerequisite{
 		probe: []string{"npm", "--version"},

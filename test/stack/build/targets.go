@@ -115,8 +115,8 @@ var (
 )
 
 // For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate the portal's assets), lint,
-// monitoring, node, oldest, idp, compat. Integration tests need those of run; the other purposes need further ones. env is
-// the environment, in which make run may be configured to use an existing cluster or AWS endpoint.
+// monitoring, node, oldest, idp, compat. Integration tests need those of run; the other purposes need further ones. env
+// is the environment, in which make run may be configured to use an existing cluster or AWS endpoint.
 func For(purpose string, env func(string) string) ([]Target, error) {
 	switch purpose {
 	case "run":

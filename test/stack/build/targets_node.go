@@ -8,11 +8,14 @@ var (
 	kubeProxy = kubernetes("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy", nil)
 	// Without the drivers of file systems that are not used. Its module has the network plugins, too.
 	containerd     = ofContainerd("containerd", "github.com/containerd/containerd/v2/cmd/containerd")
-	containerdShim = ofContainerd("containerd-shim-runc-v2", "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2")
-	cniPair        = ofContainerd("ptp", "github.com/containernetworking/plugins/plugins/main/ptp")
-	cniLoopback    = ofContainerd("loopback", "github.com/containernetworking/plugins/plugins/main/loopback")
-	cniAddresses   = ofContainerd("host-local", "github.com/containernetworking/plugins/plugins/ipam/host-local")
-	runc           = withC(external("runc", program{
+	containerdShim = ofContainerd(
+		"containerd-shim-runc-v2",
+		"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2",
+	)
+	cniPair      = ofContainerd("ptp", "github.com/containernetworking/plugins/plugins/main/ptp")
+	cniLoopback  = ofContainerd("loopback", "github.com/containernetworking/plugins/plugins/main/loopback")
+	cniAddresses = ofContainerd("host-local", "github.com/containernetworking/plugins/plugins/ipam/host-local")
+	runc         = withC(external("runc", program{
 		module: nodeModules + "/runc", pkg: "github.com/opencontainers/runc", tags: "seccomp",
 	}))
 	kubeRouter = external("kube-router", program{
@@ -21,7 +24,10 @@ var (
 	metricsServer = external("metrics-server", program{
 		module: nodeModules + "/metrics-server", pkg: "sigs.k8s.io/metrics-server/cmd/metrics-server",
 	})
-	coreDNS = withInputs(external("coredns", program{module: nodeModules + "/coredns", pkg: "."}), nodeModules+"/coredns/main.go")
+	coreDNS = withInputs(
+		external("coredns", program{module: nodeModules + "/coredns", pkg: "."}),
+		nodeModules+"/coredns/main.go",
+	)
 	nodeApp = own("node-app", "./test/node/app")
 )
 
@@ -46,8 +52,26 @@ func withInputs(t Target, files ...string) Target {
 
 func nodeTargets() []Target {
 	return []Target{
-		Etcd, APIServer, ControllerManager, Scheduler, Kubectl, Dex, AWS, CLI, helm,
-		kubelet, kubeProxy, containerd, containerdShim, cniPair, cniLoopback, cniAddresses, runc, kubeRouter, metricsServer,
-		coreDNS, nodeApp,
+		Etcd,
+		APIServer,
+		ControllerManager,
+		Scheduler,
+		Kubectl,
+		Dex,
+		AWS,
+		CLI,
+		helm,
+		kubelet,
+		kubeProxy,
+		containerd,
+		containerdShim,
+		cniPair,
+		cniLoopback,
+		cniAddresses,
+		runc,
+		kubeRouter,
+		metricsServer,
+		coreDNS,
+		nodeApp,
 	}
 }

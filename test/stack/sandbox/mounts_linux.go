@@ -78,8 +78,13 @@ func machineMounts() error {
 		{source: "tmpfs", target: "/run", kind: "tmpfs"},
 		{source: "tmpfs", target: "/var/log", kind: "tmpfs"},
 		// Of /var/lib only what changes is the machine's own: the project may be there.
-		{source: "overlay", target: "/var/lib", kind: "overlay", data: fmt.Sprintf("lowerdir=/var/lib,upperdir=%s,workdir=%s",
-			filepath.Join(own, "lib"), filepath.Join(own, "work"))},
+		{
+			source: "overlay",
+			target: "/var/lib",
+			kind:   "overlay",
+			data: fmt.Sprintf("lowerdir=/var/lib,upperdir=%s,workdir=%s",
+				filepath.Join(own, "lib"), filepath.Join(own, "work")),
+		},
 	}
 	for name, value := range kernelSettings {
 		file := filepath.Join(own, "kernel", filepath.Base(name))

@@ -149,7 +149,8 @@ func startCleaner(env []string) (*cleaner, error) {
 	return &cleaner{in, cmd}, nil
 }
 
-// clean waits for the end of the process outside, and removes the cgroups and the folder. After a failure the logs stay.
+// clean waits for the end of the process outside, and removes the cgroups and the folder. After a failure the logs
+// stay.
 func clean() int {
 	lock, err := hold(Folder)
 	if err != nil {
@@ -202,7 +203,11 @@ func removeLeft(name string) error {
 		if err != nil {
 			continue // it is in use
 		}
-		err = errors.Join(removeCgroups(filepath.Base(folder), time.Now().Add(cleanTimeout)), os.RemoveAll(folder), held.Close())
+		err = errors.Join(
+			removeCgroups(filepath.Base(folder), time.Now().Add(cleanTimeout)),
+			os.RemoveAll(folder),
+			held.Close(),
+		)
 		if err != nil {
 			return fmt.Errorf("remove what an earlier run left: %w", err)
 		}
