@@ -21,6 +21,7 @@ const (
 	Held          Kind = "Held"          // a scheduling gate holds it back
 	NodeSilent    Kind = "NodeSilent"    // its node does not answer
 	GateClosed    Kind = "GateClosed"    // its containers are ready, a readiness gate of the Pod is not
+	Hangs         Kind = "Hangs"         // it has not started for LongestStart, and its status does not say why
 
 	NoImage     Kind = "NoImage"     // the image cannot be pulled
 	NotCreated  Kind = "NotCreated"  // the container cannot be created, or not with this configuration
@@ -44,7 +45,8 @@ type Cause struct {
 	Kind Kind
 	// Stalled is true if somebody must act.
 	Stalled bool
-	// Starting is true if a healthy Pod has this cause too, before it is ready for the first time.
+	// Starting is true if a healthy Pod has this cause too, before it is ready for the first time; no longer than
+	// LongestStart after its creation.
 	Starting bool
 	// Container is what it is about, empty if the whole Pod. Init is true for an init container.
 	Container string
@@ -69,6 +71,9 @@ type Cause struct {
 	End *corev1.ContainerStateTerminated
 }
 
+// LongestStart is how long a Pod may take until it is ready for the first time.
+const LongestStart = 5 * time.Minute
+
 // Of returns the cause that holds now: a container that crashed and runs again has the cause that it has now. kills
 // says which probes ended containers. Pods that are being deleted, and those that succeeded, have none.
 func Of(pod *corev1.Pod, now time.Time, kills Kills) Cause {
@@ -81,19 +86,51 @@ func Of(pod *corev1.Pod, now time.Time, kills Kills) Cause {
 	if c := condition(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
 		return unscheduled(c)
 	}
-	if c := unready(pod); c.Kind != "" {
-		return c
+	found := worst(pod, now, kills)
+	if c := unready(pod); c.Kind != "" && !found.Stalled {
+		found = c
 	}
-	return worst(pod, now, kills)
+	return found.bounded(pod, now)
 }
 
-// worst returns the worst cause of the containers: one that needs somebody before one that does not, else the first.
+// bounded ends what counts as a start when it takes too long: the Pod then has a cause, even if only the reason for
+// which a container waits.
+func (c Cause) bounded(pod *corev1.Pod, now time.Time) Cause {
+	ready := condition(pod, corev1.PodReady)
+	begins := c.Starting || c.Kind == "" && (ready == nil || ready.Status != corev1.ConditionTrue)
+	if !begins || pod.CreationTimestamp.IsZero() {
+		return c
+	}
+	if end := pod.CreationTimestamp.Add(LongestStart); now.Before(end) {
+		c.Until = end
+		return c
+	}
+	if c.Starting = false; c.Kind == "" {
+		c = Cause{Kind: Hangs, Node: pod.Spec.NodeName, Reason: waitsFor(pod)}
+	}
+	return c
+}
+
+// waitsFor returns the reason for which the first container waits, such as ContainerCreating; empty if none does.
+func waitsFor(pod *corev1.Pod) string {
+	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range all {
+			if w := all[i].State.Waiting; w != nil && w.Reason != "" {
+				return w.Reason
+			}
+		}
+	}
+	return ""
+}
+
+// worst returns the worst cause of the containers: one that needs somebody before one that does not, and that before
+// one of a Pod that starts; else the first.
 func worst(pod *corev1.Pod, now time.Time, kills Kills) Cause {
 	var found Cause
 	all := func(init bool, statuses []corev1.ContainerStatus) {
 		for i := range statuses {
 			c := OfContainer(pod, &statuses[i], init, now, kills)
-			if found.Kind == "" || c.Stalled && !found.Stalled {
+			if c.rank() > found.rank() {
 				found = c
 			}
 		}
@@ -104,6 +141,19 @@ func worst(pod *corev1.Pod, now time.Time, kills Kills) Cause {
 	}
 	all(false, pod.Status.ContainerStatuses)
 	return found
+}
+
+// rank orders causes by how much they matter.
+func (c Cause) rank() int {
+	switch {
+	case c.Kind == "":
+		return 0
+	case c.Stalled:
+		return 3
+	case c.Starting:
+		return 1
+	}
+	return 2
 }
 
 // unscheduled returns why a Pod has no node.
@@ -155,17 +205,33 @@ func gates(pod *corev1.Pod, message string) string {
 	return spoken.And(all)
 }
 
-// wasReady reports whether the Pod became unready after its containers had started: the kubelet writes the condition
-// first before it starts any.
+// wasReady reports whether the Pod became unready after a container had started: the kubelet writes the condition first
+// before it starts any. Another container may have been restarted since.
 func wasReady(pod *corev1.Pod) bool {
 	ready := condition(pod, corev1.PodReady)
+	if ready == nil {
+		return false
+	}
 	for i := range pod.Status.ContainerStatuses {
-		run := pod.Status.ContainerStatuses[i].State.Running
-		if ready == nil || run == nil || !ready.LastTransitionTime.After(run.StartedAt.Time) {
-			return false
+		c := &pod.Status.ContainerStatuses[i]
+		for _, state := range []corev1.ContainerState{c.State, c.LastTerminationState} {
+			if at := startOf(state); !at.IsZero() && ready.LastTransitionTime.After(at) {
+				return true
+			}
 		}
 	}
-	return ready != nil
+	return false
+}
+
+// startOf returns when the run of a state began; zero if there is none.
+func startOf(state corev1.ContainerState) time.Time {
+	if state.Running != nil {
+		return state.Running.StartedAt.Time
+	}
+	if state.Terminated != nil {
+		return state.Terminated.StartedAt.Time
+	}
+	return time.Time{}
 }
 
 func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

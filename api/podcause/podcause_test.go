@@ -206,6 +206,49 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+func TestOfSeveralContainersTheOneThatIsLostCounts(t *testing.T) {
+	pod := podOf(t, `  phase: Running
+  conditions:
+  - {type: Ready, status: "False", reason: ContainersNotReady, lastTransitionTime: "2026-11-28T12:05:00Z"}
+  containerStatuses:
+  - {name: mesh, image: m, imageID: m, ready: false, started: false, restartCount: 0, state: {running: {startedAt: "2026-11-28T12:09:00Z"}}}
+  - {name: app, image: a, imageID: a, ready: false, started: true, restartCount: 0, state: {running: {startedAt: "2026-11-28T12:00:03Z"}}}
+`)
+	want := fact{Kind: NotReady, Container: "app", Probe: Readiness}
+	if diff := cmp.Diff(want, factOf(Of(pod, now, nil))); diff != "" {
+		t.Errorf("it was ready, and another container is new (-want +got):\n%s", diff)
+	}
+}
+
+func TestAStartHasABound(t *testing.T) {
+	for name, row := range map[string]struct {
+		status string
+		want   Cause
+	}{
+		"the image is pulled": {
+			"  phase: Pending\n  containerStatuses:\n" +
+				"  - {name: app, image: a, imageID: '', ready: false, restartCount: 0, state: {waiting: {reason: ContainerCreating}}}",
+			Cause{Kind: Hangs, Node: "node-1", Reason: "ContainerCreating"},
+		},
+		"nothing is known": {"  phase: Pending", Cause{Kind: Hangs, Node: "node-1"}},
+		"it never was ready": {
+			app("0", runningSince("12:00:05"), "{}"),
+			Cause{Kind: NotReady, Container: "app", Image: "shop:1", Node: "node-1", Probe: Readiness},
+		},
+		"it is ready": {"  conditions: [{type: Ready, status: 'True'}]", Cause{}},
+	} {
+		pod := podOf(t, row.status)
+		pod.CreationTimestamp = metav1.Time{Time: now.Add(-LongestStart)}
+		if diff := cmp.Diff(row.want, Of(pod, now, nil)); diff != "" {
+			t.Errorf("%s, after the bound (-want +got):\n%s", name, diff)
+		}
+		c := Of(pod, now.Add(-time.Second), nil)
+		if c.Starting != (row.want.Kind == NotReady) || c.Kind == Hangs || c.Until.Equal(now) != (row.want.Kind != "") {
+			t.Errorf("%s, before the bound: %+v", name, c)
+		}
+	}
+}
+
 func TestTheEventsSayWhichProbeEndedARun(t *testing.T) {
 	pod := podOf(
 		t,

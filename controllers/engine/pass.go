@@ -78,6 +78,9 @@ func (p *Pass) SetCondition(kind string, status metav1.ConditionStatus, reason, 
 // LookAgain requests another pass in d, even if this one succeeds, if the next would be later; 0 requests none.
 func (p *Pass) LookAgain(d time.Duration) { p.again = d }
 
+// NextLook returns what LookAgain requested last. Only tests of a KindReconciler need it.
+func (p *Pass) NextLook() time.Duration { return p.again }
+
 // hasten returns the schedule with the next pass no later than this one requests.
 func (p *Pass) hasten(s Schedule) Schedule {
 	if p.again > 0 {

@@ -2,6 +2,7 @@ package webapp
 
 import (
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	coreac "k8s.io/client-go/applyconfigurations/core/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -21,7 +23,7 @@ const (
 	// keptRevisions is how many old versions the cluster keeps for rollbacks.
 	keptRevisions = 5
 	// progressDeadline is after how many seconds without progress a rollout counts as stuck.
-	progressDeadline = 300
+	progressDeadline = int32(podcause.LongestStart / time.Second)
 	// drainSeconds is how long a Pod continues to serve after it is stopped: load balancers notice a little later.
 	drainSeconds = 5
 )

@@ -18,17 +18,20 @@ func (r *reconciliation) podsProblem(ctx context.Context, pods []corev1.Pod) pro
 	var found problem
 	var of *corev1.Pod
 	for i := range pods {
-		if p := r.podProblem(&pods[i], r.Kills.known(&pods[i])); p.rank() > found.rank() {
-			found, of = p, &pods[i]
+		p := r.podProblem(&pods[i], r.Kills.known(&pods[i]))
+		if p.rank() > found.rank() {
+			of = &pods[i]
 		}
+		found = worse(found, p)
 	}
 	if of == nil || !r.Kills.wants(of, r.cause(of, nil)) {
 		return found
 	}
-	found = r.podProblem(of, r.Kills.read(ctx, of, r.Now()))
+	until := found.until
+	found = worse(r.podProblem(of, r.Kills.read(ctx, of, r.Now())), problem{until: until})
 	if c := r.cause(of, nil); r.Kills.wants(of, c) { // look again soon, or when the next pass comes
 		if again := c.End.FinishedAt.Add(eventsDelay); again.After(r.Now()) {
-			found.until = again
+			found = worse(found, problem{until: again})
 		}
 	}
 	return found
@@ -72,7 +75,7 @@ func reasonOf(c podcause.Cause) string {
 		return v1alpha1.ReasonNodeShutdown
 	case podcause.Failed:
 		return v1alpha1.ReasonPodFailed
-	case podcause.NotFinished: // it starts
+	case podcause.NotFinished, podcause.Hangs: // Kubernetes has no reason for a person to look up
 	}
 	return ""
 }
@@ -89,6 +92,8 @@ func describe(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec) stri
 		return fmt.Sprintf("the node %s of Pod %s does not answer", c.Node, pod.Name)
 	case podcause.GateClosed:
 		return fmt.Sprintf("Pod %s runs, and its readiness gate is closed: %s", pod.Name, c.Detail)
+	case podcause.Hangs:
+		return describeHanging(pod, c)
 	case podcause.NoImage:
 		return fmt.Sprintf("the image %s cannot be pulled%s", c.Image, after(c.Detail))
 	case podcause.NotCreated:
@@ -105,6 +110,18 @@ func describe(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec) stri
 		return describeFailure(pod, c)
 	}
 	return ""
+}
+
+// describeHanging says how far a Pod came that does not start.
+func describeHanging(pod *corev1.Pod, c podcause.Cause) string {
+	switch {
+	case c.Node == "":
+		return fmt.Sprintf("Pod %s has no node", pod.Name)
+	case c.Reason == "":
+		return fmt.Sprintf("Pod %s does not become ready on its node %s", pod.Name, c.Node)
+	}
+	return fmt.Sprintf("Pod %s does not start: %s; kubectl describe pod -n %s %s says why", pod.Name, c.Reason,
+		pod.Namespace, pod.Name)
 }
 
 // describeEnd says how a container ended, and what is known of why; its name goes before it.

@@ -43,6 +43,19 @@ func (p problem) rank() int {
 	return rankLost
 }
 
+// worse returns the worse of two problems, and when either may be over.
+func worse(a, b problem) problem {
+	until := a.until
+	if until.IsZero() || !b.until.IsZero() && b.until.Before(until) {
+		until = b.until
+	}
+	if b.rank() > a.rank() {
+		a = b
+	}
+	a.until = until
+	return a
+}
+
 // problem checks the Deployment and the wanted version for objects they could not create, then its Pods; it returns the
 // worst problem.
 func (r *reconciliation) problem(ctx context.Context, s runtimeState) problem {
@@ -56,11 +69,9 @@ func (r *reconciliation) problem(ctx context.Context, s runtimeState) problem {
 	if p := replicaSetProblem(set); p.text != "" {
 		return p
 	}
-	found := r.podsProblem(ctx, s.podsOf(set))
-	if p := r.failureProblem(ctx, s.failuresOf(set, r.Now())); p.rank() > found.rank() {
-		found = p
-	}
-	return found
+	pods := s.podsOf(set)
+	found := worse(r.podsProblem(ctx, pods), r.missingProblem(s, int32(len(pods))))
+	return worse(found, r.failureProblem(ctx, s.failuresOf(set, r.Now())))
 }
 
 // deploymentProblem returns why the Deployment creates no version.

@@ -38,6 +38,7 @@ func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 	case complete && !found.stalled:
 		return fmt.Sprintf("%s of %s", replicas(state.wantedReplicas()), r.app.Spec.Image), nil
 	case out && found.rank() <= rankStarting && state.deployment.Status.AvailableReplicas > 0:
+		r.lookAgain = found.until // they start for so long, and no object changes then
 		return fmt.Sprintf("%s of %s, %d still starting", replicas(state.wantedReplicas()), r.app.Spec.Image,
 			state.wantedReplicas()-state.deployment.Status.AvailableReplicas), nil
 	}

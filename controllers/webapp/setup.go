@@ -101,7 +101,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 	reconciler := Reconciler{
 		Applier: apply.Applier{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()},
 		Bound:   boundIn(mgr, o.Bindable), GivesRights: givesRightsIn(mgr), Routes: routesIn(mgr, o.HostnamesOff),
-		Team: teamIn(mgr), Kills: NewKills(mgr.GetAPIReader()), Now: o.Engine.Now,
+		Team: teamIn(mgr), Kills: NewKills(mgr.GetAPIReader()), Missing: NewMissing(),
+		Now: o.Engine.Now,
 	}
 	return engine.Build(mgr, &v1alpha1.WebApp{}, reconciler, o.Engine, func(b *builder.Builder) {
 		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(watch.NotCreated()))

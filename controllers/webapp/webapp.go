@@ -48,7 +48,9 @@ type Reconciler struct {
 	Team func(ctx context.Context, namespace string) (*v1alpha1.Team, error)
 	// Kills finds out whether a probe stopped a container; nil if that stays unknown.
 	Kills *Kills
-	Now   func() time.Time
+	// Missing remembers since when Pods are missing; nil if nobody does.
+	Missing *Missing
+	Now     func() time.Time
 }
 
 // reconciliation is one pass over one WebApp.
@@ -67,7 +69,8 @@ type reconciliation struct {
 	address      Address // at which it is exposed
 	http         gatewayv1.HTTPRoute
 	observed     *runtimeState
-	refused      error // why the guardrails refuse the image
+	refused      error     // why the guardrails refuse the image
+	lookAgain    time.Time // when another pass must come although this one succeeds; zero: whenever it comes
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -85,6 +88,9 @@ func (rec Reconciler) Reconcile(ctx context.Context, app *v1alpha1.WebApp, pass 
 	}
 	r.bindingsSay, r.bindingsFail = r.ensureBindings(ctx, pass) // first: rights are removed whatever is waited for
 	outcome := cmp.Or(r.steps().Reconcile(ctx, app, pass), r.refused)
+	if !r.lookAgain.IsZero() {
+		pass.LookAgain(max(r.lookAgain.Sub(rec.Now()), time.Second))
+	}
 	if err := r.report(ctx, pass); err != nil && outcome == nil {
 		return err
 	}

@@ -63,6 +63,10 @@ func causeLook(c podcause.Cause) views.Look {
 		}
 	case podcause.GateClosed:
 		return busy("Running, not ready", "It gets no requests until its readiness gate opens: "+detail)
+	case podcause.Hangs:
+		return views.Look{
+			Word: "Does not start", Icon: "wait", Tone: "warn", Text: humanize.Sentence(humanize.Words(c.Reason)),
+		}
 	case podcause.NoImage, podcause.NotCreated, podcause.NeverStarts:
 		return bad(cannotStart(c), cmp.Or(detail, ending(c.End)))
 	case podcause.Ended, podcause.OutOfMemory, podcause.ProbeKilled:

@@ -146,3 +146,21 @@ func TestFailedPodsHideNoneThatRun(t *testing.T) {
 		t.Errorf("%d of 2 Pods are shown", len(got))
 	}
 }
+
+func TestAPodThatDoesNotStartSaysWhatItWaitsFor(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "node-1"}, Status: corev1.PodStatus{
+		Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "app", State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"},
+			},
+		}},
+	}}
+	pod.CreationTimestamp = metav1.Time{Time: now.Add(-podcause.LongestStart)}
+	if l := podLook(pod, now, nil); l.Word != "Does not start" || l.Tone != "warn" || l.Text != "Container creating." {
+		t.Errorf("%+v", l)
+	}
+	if l := podLook(pod, now.Add(-time.Second), nil); l.Word != "Starting" || l.Tone != "busy" {
+		t.Errorf("before the bound: %+v", l)
+	}
+}

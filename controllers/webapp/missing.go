@@ -1,0 +1,64 @@
+package webapp
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	"github.com/portico-platform/portico/api/podcause"
+)
+
+// mostMissing bounds the web apps of which it is remembered since when Pods are missing.
+const mostMissing = 2000
+
+// Missing remembers since when Pods of web apps are missing, which no object says: a restart begins anew. It is safe for
+// concurrent use. A nil Missing remembers nothing.
+type Missing struct {
+	mu  sync.Mutex
+	all *lru.Cache // of shortage, by the UID of the Deployment
+}
+
+type shortage struct {
+	wanted int32
+	since  time.Time
+}
+
+// NewMissing returns a Missing that knows nothing yet.
+func NewMissing() *Missing { return &Missing{all: lru.New(mostMissing)} }
+
+// since returns since when fewer Pods exist than are wanted; another number wanted begins anew.
+func (m *Missing) since(of types.UID, existing, wanted int32, now time.Time) time.Time {
+	if m == nil {
+		return now
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if existing >= wanted {
+		m.all.Remove(of)
+		return now
+	}
+	if was, ok := m.all.Get(of); ok && was.(shortage).wanted == wanted {
+		return was.(shortage).since
+	}
+	m.all.Add(of, shortage{wanted, now})
+	return now
+}
+
+// missingProblem returns that Pods of a version that is out are not created.
+func (r *reconciliation) missingProblem(s runtimeState, existing int32) problem {
+	wanted, now := s.wantedReplicas(), r.Now()
+	if !s.rolledOut() {
+		return problem{}
+	}
+	end := r.Missing.since(s.deployment.UID, existing, wanted, now).Add(podcause.LongestStart)
+	switch {
+	case existing >= wanted:
+		return problem{}
+	case now.Before(end):
+		return problem{until: end}
+	}
+	return problem{text: fmt.Sprintf("Kubernetes has created %d of %d Pods", existing, wanted)}
+}
