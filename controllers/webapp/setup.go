@@ -39,7 +39,8 @@ func CachedObjects() map[client.Object]cache.ByObject {
 	return all
 }
 
-// stripUnused drops the fields that webapp does not use.
+// stripUnused drops the fields that webapp does not use. client-go may call it more than once for an object, as with
+// lists that are streamed.
 func stripUnused(in any) (any, error) {
 	switch o := in.(type) {
 	case *corev1.Pod:
@@ -47,8 +48,12 @@ func stripUnused(in any) (any, error) {
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, InitContainers: onlySidecars(o.Spec.InitContainers)}
 	case *appsv1.ReplicaSet:
 		o.ManagedFields = nil
+		digest := o.Annotations[annotationTemplate]
+		if o.Spec.Template.Spec.RestartPolicy != "" { // every template has one, until it is stripped
+			digest = templateDigest(&o.Spec.Template)
+		}
 		o.Annotations = map[string]string{
-			RevisionAnnotation: o.Annotations[RevisionAnnotation], annotationTemplate: templateDigest(&o.Spec.Template),
+			RevisionAnnotation: o.Annotations[RevisionAnnotation], annotationTemplate: digest,
 		}
 		images := o.Spec.Template.Spec.Containers
 		for i := range images {

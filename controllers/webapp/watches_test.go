@@ -59,6 +59,34 @@ func TestTheCacheKeepsNoMoreThanIsLookedAt(t *testing.T) {
 	}
 }
 
+func TestStrippingTwiceKeepsTheDigestOfTheTemplate(t *testing.T) {
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Name: "app", Image: "a"}},
+	}}
+	set := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: *template.DeepCopy()}}
+	set.Annotations = map[string]string{RevisionAnnotation: "3", annotationTemplate: "written by somebody"}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n1", InitContainers: []corev1.Container{
+		{Name: "mesh", RestartPolicy: new(corev1.ContainerRestartPolicyAlways), Image: "m"},
+	}}}
+	var once []any
+	for i := range 2 {
+		for _, in := range []any{set, pod} {
+			if _, err := stripUnused(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := set.Annotations[annotationTemplate], templateDigest(&template); got != want {
+			t.Errorf("stripped %d times, the digest is %q, want %q", i+1, got, want)
+		}
+		if i == 0 {
+			once = []any{set.DeepCopy(), pod.DeepCopy()}
+		}
+	}
+	if diff := cmp.Diff(once, []any{set, pod}); diff != "" {
+		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+	}
+}
+
 type labelled map[string]string
 
 func (l labelled) Has(name string) bool              { _, ok := l[name]; return ok }
