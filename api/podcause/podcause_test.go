@@ -164,7 +164,7 @@ func TestCauses(t *testing.T) {
 		},
 		"an image that went, of a container that crashed before": {
 			app("1", `{waiting: {reason: ErrImagePull, message: "failed to pull: read tcp 10.244.0.5:43210->192.0.2.7:443: read: connection reset by peer"}}`, crashed), nil,
-			fact{Kind: NoImage, Container: "app", Stalled: true, Detail: "failed to pull: read tcp: read: connection reset by peer"},
+			fact{Kind: NoImage, Container: "app", Stalled: true, Detail: "failed to pull: read tcp 192.0.2.7:443: read: connection reset by peer"},
 		},
 		"an init container that runs": {initRuns, nil, fact{Kind: NotFinished, Container: "migrate", Starting: true}},
 		"an init container that fails": {
