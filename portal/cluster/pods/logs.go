@@ -82,7 +82,7 @@ func (p *Pods) openLog(ctx context.Context, id auth.Identity, q LogQuery) (
 	body, err = api.Pods(q.Namespace).GetLogs(q.Pod, q.options()).Stream(reading)
 	if err != nil {
 		cancel()
-		return nil, nil, withoutLog(pod, p.explainLogs(ctx, id, q, err))
+		return nil, nil, withoutLog(pod, q, p.explainLogs(ctx, id, q, err))
 	}
 	return body, cancel, nil
 }

@@ -45,8 +45,11 @@ func unplaced(pod *corev1.Pod) error {
 
 // withoutLog returns a *failure.NoLogError if err says that the container has no log, or else err: a kubelet refuses
 // the logs of containers that have not started, and of Pods whose containers are removed, as after an eviction.
-func withoutLog(pod *corev1.Pod, err error) error {
+// Without a previous run, a Pod that has ended may have the log of its only run.
+func withoutLog(pod *corev1.Pod, q LogQuery, err error) error {
 	switch none := apierrors.IsBadRequest(err); {
+	case none && q.Previous:
+		return &failure.NoLogError{Why: err.Error(), Never: pod != nil && podcause.Over(pod)}
 	case pod != nil && podcause.Over(pod) && (none || apierrors.IsNotFound(err)):
 		return lost(pod)
 	case none:

@@ -87,6 +87,20 @@ func TestWhyAContainerHasNoLog(t *testing.T) {
 	}
 }
 
+func TestAPodThatEndedAndRanOnceHasNoPreviousLog(t *testing.T) {
+	const none = `previous terminated container "app" in pod "shop-1" not found`
+	for phase, never := range map[corev1.PodPhase]bool{corev1.PodFailed: true, corev1.PodRunning: false} {
+		p, _ := reading(t, podIn(func(p *corev1.Pod) { p.Status.Phase = phase }), 400, none)
+		previous := shopLog
+		previous.Previous = true
+		_, err := p.Logs(t.Context(), kubetest.Dev, previous)
+		got, ok := errors.AsType[*failure.NoLogError](err)
+		if !ok || got.Why != none || got.Never != never {
+			t.Errorf("%s: %v, %+v, want %q, never %v", phase, err, got, none, never)
+		}
+	}
+}
+
 func TestALogThatExistsIsRead(t *testing.T) {
 	ended := podIn(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 	for name, pod := range map[string]*corev1.Pod{
