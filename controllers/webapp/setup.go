@@ -124,7 +124,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey),
 			builder.WithPredicates(watch.NotCreated(), replicaSetChanged()))
 		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey),
-			builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
+			builder.WithPredicates(watch.NotCreated(), podStatusChanged(), failuresGo()))
 		b.Watches(&v1alpha1.GatewayHostnameRequest{},
 			watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}),
 			builder.WithPredicates(hostnameChanged()))

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/portico-platform/portico/api/podcause"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/watch"
@@ -83,6 +84,15 @@ func replicaSetChanged() predicate.Predicate {
 
 func podStatusChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *corev1.Pod) bool { return !equality.Semantic.DeepEqual(was.Status, is.Status) })
+}
+
+// failuresGo passes no deletions of Pods but of those that are over: as long as they exist, they are a reason for
+// trouble. The deletion of one that serves has changed the status before.
+func failuresGo() predicate.Predicate {
+	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+		pod, ok := e.Object.(*corev1.Pod)
+		return ok && podcause.Over(pod)
+	}}
 }
 
 // bindingChanged passes changes that a WebApp may wait for.

@@ -145,6 +145,17 @@ func TestWhatWakesAWebApp(t *testing.T) {
 			t.Errorf("%s: wakes %v", name, got)
 		}
 	}
+	for name, row := range map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"a Pod that failed": {pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), true},
+		"a Pod that serves": {pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }), false},
+	} {
+		if got := failuresGo().Delete(event.DeleteEvent{Object: row.pod}); got != row.want {
+			t.Errorf("the deletion of %s: wakes %v, want %v", name, got, row.want)
+		}
+	}
 	leaving := queue(func(q *v1alpha1.SQSQueue) { now := metav1.Now(); q.DeletionTimestamp = &now })
 	if !bindingChanged().Update(event.UpdateEvent{ObjectOld: &v1alpha1.SQSQueue{}, ObjectNew: leaving}) {
 		t.Error("a binding that is being deleted wakes nobody")
