@@ -70,8 +70,9 @@ func failureDetail(message string) string {
 // podName matches the name of the Pod in the message of an eviction.
 var podName = regexp.MustCompile(`\b(Pod) \S+( used more than)`)
 
-// FailedAt returns when a Pod failed: the last time that its status has.
-func FailedAt(pod *corev1.Pod) time.Time {
+// FailedAt returns when a Pod failed: the last time that its status has, but not later than now. Clocks of nodes can be
+// ahead.
+func FailedAt(pod *corev1.Pod, now time.Time) time.Time {
 	at := pod.CreationTimestamp.Time
 	later := func(t time.Time) {
 		if t.After(at) {
@@ -85,6 +86,9 @@ func FailedAt(pod *corev1.Pod) time.Time {
 		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil {
 			later(end.FinishedAt.Time)
 		}
+	}
+	if at.After(now) {
+		return now
 	}
 	return at
 }

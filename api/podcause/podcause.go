@@ -4,6 +4,7 @@ package podcause
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,9 +61,10 @@ type Cause struct {
 	// Again is true if this happened more than once, in short runs.
 	Again bool
 	// Probe is the one that failed; of ProbeKilled. Perhaps is true if the exit code is one of a program that was
-	// stopped, and whether a probe failed is not known.
-	Probe   Probe
-	Perhaps bool
+	// stopped, and whether a probe failed is not known. Unread is true if no events say whether one did: it could have,
+	// whatever the exit code.
+	Probe           Probe
+	Perhaps, Unread bool
 	// Earlier is how the run before this one ended; of NotStarted and NotReady.
 	Earlier *Cause
 	// Until is when the cause is another one although nothing changed; zero if never.
@@ -70,6 +72,10 @@ type Cause struct {
 	// End is the end that the cause goes by; nil if none.
 	End *corev1.ContainerStateTerminated
 }
+
+// OfChild reports whether the kernel killed another process of the container than the first, which then ended with a
+// code of its own; of OutOfMemory.
+func (c Cause) OfChild() bool { return c.Kind == OutOfMemory && c.Code != killed }
 
 // LongestStart is how long a Pod may take until it is ready for the first time.
 const LongestStart = 5 * time.Minute
@@ -84,7 +90,7 @@ func Of(pod *corev1.Pod, now time.Time, kills Kills) Cause {
 		return failure(pod)
 	}
 	if c := condition(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
-		return unscheduled(c)
+		return unscheduled(c, now)
 	}
 	found := worst(pod, now, kills)
 	if c := unready(pod); c.Kind != "" && !found.Stalled {
@@ -157,15 +163,41 @@ func (c Cause) rank() int {
 }
 
 // unscheduled returns why a Pod has no node.
-func unscheduled(c *corev1.PodCondition) Cause {
+func unscheduled(c *corev1.PodCondition, now time.Time) Cause {
 	if c.Reason == corev1.PodReasonSchedulingGated {
 		return Cause{Kind: Held, Reason: c.Reason, Detail: detail(c.Message)}
 	}
-	// The scheduler has not failed yet without this reason.
-	return Cause{
-		Kind: Unschedulable, Stalled: c.Reason == corev1.PodReasonUnschedulable, Reason: c.Reason,
-		Detail: detail(c.Message),
+	out := Cause{Kind: Unschedulable, Reason: c.Reason, Detail: detail(withoutCounts(c.Message))}
+	if c.Reason != corev1.PodReasonUnschedulable { // the scheduler has not failed yet
+		return out
 	}
+	if end := c.LastTransitionTime.Add(moreNodes); now.Before(end) {
+		out.Starting, out.Until = true, end
+		return out
+	}
+	out.Stalled = true
+	return out
+}
+
+// moreNodes is how long an autoscaler may take to add a node, before somebody must make room.
+const moreNodes = 2 * time.Minute
+
+// nodesSay matches the number of nodes before each reason for which the scheduler finds none.
+var nodesSay = regexp.MustCompile(`(?:^|, )\d+ `)
+
+// withoutCounts returns the scheduler's reasons without the numbers of nodes, which change with the cluster: "0/3
+// nodes are available: 1 Too many pods, 2 Insufficient cpu. preemption: …" is "Insufficient cpu, Too many pods".
+func withoutCounts(message string) string {
+	_, why, ok := strings.Cut(message, " nodes are available: ")
+	if !ok {
+		return message
+	}
+	why, _, _ = strings.Cut(why, " preemption: ")
+	why = strings.TrimSuffix(why, " no new claims to deallocate,") // of dynamic resources, also where there are none
+	all := nodesSay.Split(strings.TrimRight(why, ". "), -1)
+	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }
 
 // unready returns why a Pod is not ready whose containers all are. The kubelet writes both conditions together, and

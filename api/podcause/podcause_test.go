@@ -98,11 +98,8 @@ func TestTheCauseOfEachPhaseOfACrashLoop(t *testing.T) {
 		}
 	}
 	serving := func(restarts, since string) Cause {
-		return Of(
-			podOf(t, strings.Replace(app(restarts, runningSince(since), crashed), "ready: false", "ready: true", 1)),
-			now,
-			nil,
-		)
+		status := strings.Replace(app(restarts, runningSince(since), crashed), "ready: false", "ready: true", 1)
+		return Of(podOf(t, status), now, nil)
 	}
 	if diff := cmp.Diff(loop, factOf(serving("2", "12:09:30"))); diff != "" {
 		t.Errorf("it serves for some seconds (-want +got):\n%s", diff)
@@ -227,7 +224,8 @@ func TestAStartHasABound(t *testing.T) {
 	}{
 		"the image is pulled": {
 			"  phase: Pending\n  containerStatuses:\n" +
-				"  - {name: app, image: a, imageID: '', ready: false, restartCount: 0, state: {waiting: {reason: ContainerCreating}}}",
+				"  - {name: app, image: a, imageID: '', ready: false, restartCount: 0, state: {waiting: " +
+				"{reason: ContainerCreating}}}",
 			Cause{Kind: Hangs, Node: "node-1", Reason: "ContainerCreating"},
 		},
 		"nothing is known": {"  phase: Pending", Cause{Kind: Hangs, Node: "node-1"}},
@@ -250,14 +248,7 @@ func TestAStartHasABound(t *testing.T) {
 }
 
 func TestTheEventsSayWhichProbeEndedARun(t *testing.T) {
-	pod := podOf(
-		t,
-		app(
-			"1",
-			loops,
-			`{terminated: {exitCode: 143, startedAt: "2026-11-28T12:05:00Z", finishedAt: "2026-11-28T12:06:40Z"}}`,
-		),
-	)
+	pod := podOf(t, app("1", loops, `{terminated: {exitCode: 143, startedAt: "2026-11-28T12:05:00Z", finishedAt: "2026-11-28T12:06:40Z"}}`))
 	event := func(reason, message, at string) *corev1.Event {
 		when, err := time.Parse(time.TimeOnly, at)
 		if err != nil {
@@ -301,7 +292,7 @@ func TestWhenAPodFailed(t *testing.T) {
 	pod := podOf(t, `  phase: Failed
   conditions: [{type: DisruptionTarget, status: "True", reason: TerminationByKubelet, lastTransitionTime: "2026-11-28T12:01:00Z"}]
   containerStatuses: [{name: app, image: a, imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 137, finishedAt: "2026-11-28T12:01:30Z"}}}]`)
-	if got := FailedAt(pod); !got.Equal(time.Date(2026, 11, 28, 12, 1, 30, 0, time.UTC)) {
+	if got := FailedAt(pod, now); !got.Equal(time.Date(2026, 11, 28, 12, 1, 30, 0, time.UTC)) {
 		t.Errorf("failed at %s", got)
 	}
 }

@@ -48,7 +48,7 @@ func TestAnEvictedPodWhoseProgramEndsWellIsEvicted(t *testing.T) {
 				}},
 			}},
 		}}
-		pod.UID = types.UID(name)
+		pod.UID, pod.CreationTimestamp = types.UID(name), metav1.Time{Time: now.Add(-time.Minute)}
 		pod.Labels, pod.OwnerReferences = map[string]string{"portico.dev/webapp": "shop"}, owner(set.UID)
 		if err := l.Create(t.Context(), pod); err != nil {
 			t.Fatal(err)

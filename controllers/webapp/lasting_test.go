@@ -51,6 +51,7 @@ func (l *life) failed(set *appsv1.ReplicaSet, name, reason, message string, when
 			{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", LastTransitionTime: metav1.Time{Time: when}},
 		},
 	}}
+	pod.CreationTimestamp = metav1.Time{Time: when.Add(-10 * time.Second)}
 	pod.Labels, pod.OwnerReferences = map[string]string{"portico.dev/webapp": "shop"}, owner(set.UID)
 	if err := l.Create(l.t.Context(), pod); err != nil {
 		l.t.Fatal(err)
@@ -125,7 +126,7 @@ func TestPodsThatFailForOtherReasons(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l, set := rolledOut(t, 1)
 			for i, f := range row.failed {
-				l.failed(set, "shop-1-"+string(rune('a'+i)), f[0], f[1], now.Add(-time.Minute))
+				l.failed(set, "shop-1-"+string(rune('a'+i)), f[0], f[1], now.Add(-time.Duration(i+1)*time.Minute))
 			}
 			err := l.sync()
 			if row.reason == "" {
@@ -202,6 +203,7 @@ type reader struct {
 	fails error
 	pod   types.UID
 	says  string
+	at    metav1.Time
 	asked client.ListOptions
 }
 
@@ -209,7 +211,7 @@ func (r *reader) List(_ context.Context, into client.ObjectList, opts ...client.
 	r.reads++
 	r.asked = *(&client.ListOptions{}).ApplyOptions(opts)
 	into.(*corev1.EventList).Items = []corev1.Event{{
-		Reason: "Killing", Message: r.says, InvolvedObject: corev1.ObjectReference{UID: r.pod},
+		Reason: "Killing", Message: r.says, LastTimestamp: r.at, InvolvedObject: corev1.ObjectReference{UID: r.pod},
 	}}
 	return r.fails
 }
@@ -218,8 +220,9 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 	l, set := rolledOut(t, 1)
 	l.controller("1", out(1, 0))
 	events := &reader{fails: errors.New("forbidden"), says: "Container app failed liveness probe, will be restarted"}
+	now := time.Unix(1_000_000, 0)
 	rec := work(l.Cluster).(webapp.Reconciler)
-	rec.Kills = webapp.NewKills(events)
+	rec.Kills, rec.Now = webapp.NewKills(events), func() time.Time { return now }
 	crash := func(at int64) corev1.ContainerState {
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.Unix(at, 0)}}
 	}
@@ -240,13 +243,14 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 	}
 	const killed = begins + "is stopped again and again, because its liveness probe fails: a TCP connection to port " +
 		"8080" + ends
-	if events.fails = nil; events.reads != 2 {
-		t.Errorf("%d reads, want one in each pass that knows nothing", events.reads)
+	if events.fails = nil; events.reads != 1 {
+		t.Errorf("%d reads, want none for a minute after one that failed", events.reads)
 	}
+	now = now.Add(time.Minute)
 	for range 3 {
 		l.is(l.with(rec), "ProbeFailing", killed)
 	}
-	if events.reads != 3 {
+	if events.reads != 2 {
 		t.Errorf("%d reads, want no more once it is known", events.reads)
 	}
 	of, _ := events.asked.FieldSelector.RequiresExactMatch("involvedObject.uid")
@@ -262,7 +266,7 @@ func TestTheProbeThatKillsIsLookedUpOnceForEachEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.is(l.with(rec), "ProbeFailing", killed)
-	if events.reads != 4 {
+	if events.reads != 3 {
 		t.Errorf("%d reads, want one for the next end", events.reads)
 	}
 }

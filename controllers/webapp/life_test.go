@@ -163,7 +163,9 @@ func TestARolloutThatHangsIsExplained(t *testing.T) {
 	})
 	l.pod(next, corev1.ContainerStatus{
 		Name: "app", RestartCount: 1, State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no database\n"},
+			Terminated: &corev1.ContainerStateTerminated{
+				ExitCode: 1, Message: "no database\n", StartedAt: metav1.Unix(10, 0), FinishedAt: metav1.Unix(15, 0),
+			},
 		},
 	})
 	const text = "1 replica updated, 1 old to go; the container app of Pod shop-2-1 exits with code 1, again and " +

@@ -14,15 +14,15 @@ import (
 // mostMissing bounds the web apps of which it is remembered since when Pods are missing.
 const mostMissing = 2000
 
-// Missing remembers since when Pods of web apps are missing, which no object says: a restart begins anew. It is safe for
-// concurrent use. A nil Missing remembers nothing.
+// Missing remembers since when Pods of web apps are missing, which no object says: a restart begins anew. It is safe
+// for concurrent use. A nil Missing remembers nothing.
 type Missing struct {
 	mu  sync.Mutex
 	all *lru.Cache // of shortage, by the UID of the Deployment
 }
 
 type shortage struct {
-	wanted int32
+	wanted int
 	since  time.Time
 }
 
@@ -30,7 +30,7 @@ type shortage struct {
 func NewMissing() *Missing { return &Missing{all: lru.New(mostMissing)} }
 
 // since returns since when fewer Pods exist than are wanted; another number wanted begins anew.
-func (m *Missing) since(of types.UID, existing, wanted int32, now time.Time) time.Time {
+func (m *Missing) since(of types.UID, existing, wanted int, now time.Time) time.Time {
 	if m == nil {
 		return now
 	}
@@ -48,8 +48,8 @@ func (m *Missing) since(of types.UID, existing, wanted int32, now time.Time) tim
 }
 
 // missingProblem returns that Pods of a version that is out are not created.
-func (r *reconciliation) missingProblem(s runtimeState, existing int32) problem {
-	wanted, now := s.wantedReplicas(), r.Now()
+func (r *reconciliation) missingProblem(s runtimeState, existing int) problem {
+	wanted, now := int(s.wantedReplicas()), r.Now()
 	if !s.rolledOut() {
 		return problem{}
 	}
@@ -60,5 +60,5 @@ func (r *reconciliation) missingProblem(s runtimeState, existing int32) problem 
 	case now.Before(end):
 		return problem{until: end}
 	}
-	return problem{text: fmt.Sprintf("Kubernetes has created %d of %d Pods", existing, wanted)}
+	return problem{known: true, text: fmt.Sprintf("Kubernetes has created %d of %d Pods", existing, wanted)}
 }

@@ -18,21 +18,22 @@ func (r *reconciliation) podsProblem(ctx context.Context, pods []corev1.Pod) pro
 	var found problem
 	var of *corev1.Pod
 	for i := range pods {
-		p := r.podProblem(&pods[i], r.Kills.known(&pods[i]))
+		p := problemOf(r.cause(&pods[i], r.Kills.known(&pods[i])))
 		if p.rank() > found.rank() {
 			of = &pods[i]
 		}
 		found = worse(found, p)
 	}
-	if of == nil || !r.Kills.wants(of, r.cause(of, nil)) {
+	if of == nil {
 		return found
 	}
-	until := found.until
-	found = worse(r.podProblem(of, r.Kills.read(ctx, of, r.Now())), problem{until: until})
-	if c := r.cause(of, nil); r.Kills.wants(of, c) { // look again soon, or when the next pass comes
-		if again := c.End.FinishedAt.Add(eventsDelay); again.After(r.Now()) {
-			found = worse(found, problem{until: again})
-		}
+	kills, until := r.Kills.known(of), found.until
+	if r.Kills.wants(of, r.cause(of, nil)) {
+		kills = r.Kills.read(ctx, of, r.Now())
+	}
+	found = worse(r.podProblem(of, kills), problem{until: until})
+	if c := r.cause(of, nil); r.Kills.wants(of, c) { // nothing is known yet
+		found = worse(found, problem{until: r.Kills.again(c.End.FinishedAt.Time, r.Now())})
 	}
 	return found
 }
@@ -44,9 +45,15 @@ func (r *reconciliation) cause(pod *corev1.Pod, kills podcause.Kills) podcause.C
 // podProblem returns why one Pod is not ready.
 func (r *reconciliation) podProblem(pod *corev1.Pod, kills podcause.Kills) problem {
 	c := r.cause(pod, kills)
+	p := problemOf(c)
+	p.text = describe(pod, c, &r.app.Spec)
+	return p
+}
+
+// problemOf returns the problem of a cause, without its text.
+func problemOf(c podcause.Cause) problem {
 	return problem{
-		reason: reasonOf(c), text: describe(pod, c, &r.app.Spec), stalled: c.Stalled, starting: c.Starting,
-		until: c.Until,
+		known: c.Kind != "", reason: reasonOf(c), stalled: c.Stalled, starting: c.Starting, until: c.Until,
 	}
 }
 
@@ -97,7 +104,7 @@ func describe(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec) stri
 	case podcause.NoImage:
 		return fmt.Sprintf("the image %s cannot be pulled%s", c.Image, after(c.Detail))
 	case podcause.NotCreated:
-		return who + " cannot start" + after(c.Detail) + userHint(c.Detail)
+		return who + " cannot start" + after(cmp.Or(c.Detail, c.Reason)) + userHint(c.Detail)
 	case podcause.NeverStarts:
 		return who + " cannot start" + after(cmp.Or(c.Detail, c.Reason))
 	case podcause.Ended, podcause.OutOfMemory, podcause.ProbeKilled:
@@ -129,6 +136,8 @@ func describeEnd(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec) s
 	log := fmt.Sprintf("; read its log: kubectl logs -n %s %s -c %s --previous", pod.Namespace, pod.Name, c.Container)
 	const once = "; Kubernetes restarts it"
 	switch {
+	case c.Kind == podcause.OutOfMemory && c.OfChild():
+		return describeExit(c, once) + "; a process in it was killed for memory" + log
 	case c.Kind == podcause.OutOfMemory && c.Again:
 		return "needs more memory than its limit and is killed, again and again"
 	case c.Kind == podcause.OutOfMemory:
@@ -138,14 +147,7 @@ func describeEnd(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec) s
 	case c.Kind == podcause.ProbeKilled:
 		return fmt.Sprintf("was stopped because its %s probe failed%s%s%s", c.Probe, asked(c, spec), once, log)
 	}
-	text, times := fmt.Sprintf("exited with code %d", c.Code), once
-	if c.Again {
-		text, times = fmt.Sprintf("exits with code %d", c.Code), ", again and again"
-	}
-	if c.Reason != "" && c.Reason != "Error" && c.Reason != "Completed" {
-		text += " (" + c.Reason + ")"
-	}
-	text += times
+	text := describeExit(c, once)
 	switch {
 	case c.Perhaps && c.Code == 0:
 		text += "; perhaps a liveness or startup probe failed: the events about the Pod are not known"
@@ -155,6 +157,18 @@ func describeEnd(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec) s
 		text += "; its program should run until it is stopped"
 	}
 	return text + log
+}
+
+// describeExit says with which code a container ended, and once or again and again.
+func describeExit(c podcause.Cause, once string) string {
+	text, times := fmt.Sprintf("exited with code %d", c.Code), once
+	if c.Again {
+		text, times = fmt.Sprintf("exits with code %d", c.Code), ", again and again"
+	}
+	if c.Kind == podcause.Ended && c.Reason != "" && c.Reason != "Error" && c.Reason != "Completed" {
+		text += " (" + c.Reason + ")"
+	}
+	return text + times
 }
 
 // describeProbe says which probe of a running container does not succeed. That alone is not stalled: it may need time,
@@ -181,7 +195,7 @@ func describeProbe(pod *corev1.Pod, c podcause.Cause, spec *v1alpha1.WebAppSpec)
 
 // earlier says how an earlier run ended.
 func earlier(c podcause.Cause) string {
-	if c.Kind == podcause.OutOfMemory {
+	if c.Kind == podcause.OutOfMemory && !c.OfChild() {
 		return "after it needed more memory than its limit"
 	}
 	if c.Kind == podcause.ProbeKilled {

@@ -17,7 +17,8 @@ import (
 // log.
 type problem struct {
 	reason   string
-	text     string    // empty: nothing is known
+	known    bool // there is one
+	text     string
 	stalled  bool      // somebody must act
 	starting bool      // a healthy Pod has it too, until it is ready
 	until    time.Time // when it may be over although nothing changes; zero: never
@@ -33,7 +34,7 @@ const (
 
 func (p problem) rank() int {
 	switch {
-	case p.text == "":
+	case !p.known:
 		return rankNone
 	case p.stalled:
 		return rankStalled
@@ -59,19 +60,20 @@ func worse(a, b problem) problem {
 // problem checks the Deployment and the wanted version for objects they could not create, then its Pods; it returns the
 // worst problem.
 func (r *reconciliation) problem(ctx context.Context, s runtimeState) problem {
-	if p := s.deploymentProblem(); p.text != "" {
+	if p := s.deploymentProblem(); p.known {
 		return p
 	}
 	set := s.currentReplicaSet()
 	if set == nil {
 		return problem{}
 	}
-	if p := replicaSetProblem(set); p.text != "" {
+	if p := replicaSetProblem(set); p.known {
 		return p
 	}
 	pods := s.podsOf(set)
-	found := worse(r.podsProblem(ctx, pods), r.missingProblem(s, int32(len(pods))))
-	return worse(found, r.failureProblem(ctx, s.failuresOf(set, r.Now())))
+	found := worse(r.podsProblem(ctx, pods), r.missingProblem(s, len(pods)))
+	replaced := len(pods) >= int(s.wantedReplicas())
+	return worse(found, r.failureProblem(ctx, s.failuresOf(set, r.Now()), replaced))
 }
 
 // deploymentProblem returns why the Deployment creates no version.
@@ -79,7 +81,7 @@ func (s runtimeState) deploymentProblem() problem {
 	d := &s.deployment
 	if d.Spec.Paused && d.Status.UpdatedReplicas < s.wantedReplicas() {
 		return problem{
-			reason: v1alpha1.ReasonDeploymentPaused, stalled: true,
+			known: true, reason: v1alpha1.ReasonDeploymentPaused, stalled: true,
 			text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on",
 		}
 	}
@@ -107,9 +109,9 @@ func refusalProblem(reason, message, what string) problem {
 	}
 	if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
 		return problem{
-			reason: v1alpha1.ReasonQuotaExceeded, stalled: true,
+			known: true, reason: v1alpha1.ReasonQuotaExceeded, stalled: true,
 			text: "the quota of the namespace is used up: " + quota,
 		}
 	}
-	return problem{reason: reason, stalled: true, text: what + why}
+	return problem{known: true, reason: reason, stalled: true, text: what + why}
 }

@@ -21,7 +21,10 @@ func waiting(reason, message string) corev1.ContainerState {
 
 func ended(code int32, reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message},
+		Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: code, Reason: reason, Message: message,
+			StartedAt: metav1.Unix(999_900, 0), FinishedAt: metav1.Unix(999_905, 0),
+		},
 	}
 }
 
@@ -212,6 +215,17 @@ func TestPodCause(t *testing.T) {
 			}, reason: "ProbeFailing",
 			text: "Pod shop-1 runs, but its readiness probe does not succeed: GET /ready on port 8080",
 		},
+		"a child that needed too much memory": {
+			pod:    podWith(status(ended(1, "OOMKilled", ""), ended(1, "OOMKilled", ""), restarts(2))),
+			reason: "OOMKilled", stalled: true,
+			text: "the container app of Pod shop-1 exits with code 1, again and again; a process in it was killed " +
+				"for memory" + readLog,
+		},
+		"a hook that fails": {
+			pod:    podWith(status(waiting("PostStartHookError", "failed, message: hunter2"), nothing)),
+			reason: "PostStartHookError", stalled: true,
+			text: "the container app of Pod shop-1 cannot start: PostStartHookError",
+		},
 		"an end that is the first": {
 			pod: podWith(status(ended(5, "Error", ""), nothing)), reason: "CrashLoopBackOff",
 			text: "the container app of Pod shop-1 exited with code 5; Kubernetes restarts it" + readLog,
@@ -261,7 +275,7 @@ func TestPodCause(t *testing.T) {
 		"no node has room": {
 			pod:    scheduled(corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu."),
 			reason: "Unschedulable", stalled: true,
-			text: "no node takes a Pod: 0/3 nodes are available: 3 Insufficient cpu",
+			text: "no node takes a Pod: Insufficient cpu",
 		},
 		"held back by a scheduling gate": {
 			pod: scheduled(corev1.PodReasonSchedulingGated, "gated"), reason: "Unschedulable",

@@ -57,7 +57,11 @@ func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s",
 			progressDeadline, text)
 	}
-	return "", r.wait(engine.Wait(v1alpha1.ReasonRollingOut, engine.WatchFallback, "%s", text), found)
+	reason := v1alpha1.ReasonRollingOut
+	if found.reason == v1alpha1.ReasonUnschedulable { // no version can go on without a node
+		reason = found.reason
+	}
+	return "", r.wait(engine.Wait(reason, engine.WatchFallback, "%s", text), found)
 }
 
 // older says which other image serves meanwhile; empty if none does.

@@ -57,7 +57,8 @@ func TestAStartDoesNotLastForEver(t *testing.T) {
 		}}, "ReadinessGatesNotReady", "Pod shop-1-b runs, and its readiness gate is closed: lb/a"},
 		"a probe": {"node-1", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
 			Name: "app", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-		}}}, "ProbeFailing", "Pod shop-1-b runs, but its readiness probe does not succeed: a TCP connection to port 8080"},
+		}}}, "ProbeFailing", "Pod shop-1-b runs, but its readiness probe does not succeed: a TCP connection to " +
+			"port 8080"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, set := rolledOut(t, 2)

@@ -104,7 +104,7 @@ func TestPagesOfAnApplication(t *testing.T) {
 	}{
 		"the Pods and how they are":                    {shopSite, atShop, 200, "Keeps crashing", ""},
 		"the last words of one that crashed":           {shopSite, atShop, 200, "panic: no database", ""},
-		"how it ended":                                 {shopSite, atShop, 200, "Exit code 1. Kubernetes keeps restarting it", ""},
+		"how it ended":                                 {shopSite, atShop, 200, "Exit code 1. Perhaps a liveness or startup probe failed. Kubernetes keeps restarting it", ""},
 		"which Pods are of an old version":             {shopSite, atShop, 200, "old</small>", ""},
 		"a version by its tag":                         {shopSite, atShop, 200, "<b>1.4.3</b>", ""},
 		"a version by its digest":                      {shopSite, atShop, 200, "<b>sha256:0123456789ab</b>", ""},

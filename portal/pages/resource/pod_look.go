@@ -42,6 +42,10 @@ func podLook(pod *corev1.Pod, now time.Time, kills podcause.Kills) views.Look {
 	return views.Look{Word: "Starting", Icon: "spin", Tone: "busy"}
 }
 
+func warn(word, icon, text string) views.Look {
+	return views.Look{Word: word, Icon: icon, Tone: "warn", Text: text}
+}
+
 // causeLook describes a cause, briefly enough for a table; the zero Look if there is none.
 func causeLook(c podcause.Cause) views.Look {
 	bad := func(word, text string) views.Look {
@@ -53,22 +57,21 @@ func causeLook(c podcause.Cause) views.Look {
 	detail := humanize.Sentence(c.Detail)
 	switch c.Kind {
 	case podcause.Unschedulable:
-		return bad("Unschedulable", cmp.Or(detail, "No node takes it."))
+		say := busy
+		if c.Stalled {
+			say = bad
+		}
+		return say("Unschedulable", cmp.Or(detail, "No node takes it."))
 	case podcause.Held:
 		return busy("Held back", detail)
 	case podcause.NodeSilent:
-		return views.Look{
-			Word: "Not known", Icon: "wait", Tone: "warn",
-			Text: fmt.Sprintf("Its node %s does not answer.", c.Node),
-		}
+		return warn("Not known", "wait", fmt.Sprintf("Its node %s does not answer.", c.Node))
 	case podcause.GateClosed:
 		return busy("Running, not ready", "It gets no requests until its readiness gate opens: "+detail)
 	case podcause.Hangs:
-		return views.Look{
-			Word: "Does not start", Icon: "wait", Tone: "warn", Text: humanize.Sentence(humanize.Words(c.Reason)),
-		}
+		return warn("Does not start", "wait", humanize.Sentence(humanize.Words(c.Reason)))
 	case podcause.NoImage, podcause.NotCreated, podcause.NeverStarts:
-		return bad(cannotStart(c), cmp.Or(detail, ending(c.End)))
+		return bad(cannotStart(c), cmp.Or(detail, ending(c.End), humanize.Sentence(humanize.Words(c.Reason))))
 	case podcause.Ended, podcause.OutOfMemory, podcause.ProbeKilled:
 		return endLook(c)
 	case podcause.NotStarted, podcause.NotReady:
@@ -81,9 +84,7 @@ func causeLook(c podcause.Cause) views.Look {
 	case podcause.Rejected:
 		return bad("Rejected by its node", cmp.Or(detail, humanize.Sentence(humanize.Words(c.Reason))))
 	case podcause.Shutdown:
-		return views.Look{
-			Word: "Ended", Icon: "alert", Tone: "warn", Text: fmt.Sprintf("Its node %s shut down.", c.Node),
-		}
+		return warn("Ended", "alert", fmt.Sprintf("Its node %s shut down.", c.Node))
 	case podcause.Failed:
 		return bad("Failed", humanize.Sentence(said(c.Reason, c.Detail)))
 	}
@@ -110,7 +111,7 @@ func endLook(c podcause.Cause) views.Look {
 	case c.Kind == podcause.ProbeKilled:
 		l.Word = "Probe fails"
 		l.Text = fmt.Sprintf("Kubernetes stopped it, because its %s probe failed. %s", c.Probe, ending(c.End))
-	case c.Perhaps:
+	case c.Perhaps, c.Kind == podcause.Ended && c.Unread:
 		l.Text += " Perhaps a liveness or startup probe failed."
 	case c.Kind == podcause.Ended && c.Code == 0 && !c.Init:
 		l.Text += " It should run until it is stopped."
@@ -161,6 +162,8 @@ func ending(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t == nil:
 		return ""
+	case t.Reason == "OOMKilled" && t.ExitCode != 137:
+		return fmt.Sprintf("Exit code %d, after a process in it was killed for memory (OOMKilled).", t.ExitCode)
 	case t.Reason == "OOMKilled":
 		return fmt.Sprintf("Killed for using more memory than its limit (exit code %d, OOMKilled).", t.ExitCode)
 	case t.Reason == "" || t.Reason == "Error" || t.Reason == "Completed":

@@ -16,7 +16,9 @@ func TestAPodsStateInWords(t *testing.T) {
 		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 	}
 	ended := func(code int32, reason string) corev1.ContainerState {
-		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: code, Reason: reason, StartedAt: metav1.Unix(10, 0), FinishedAt: metav1.Unix(15, 0),
+		}}
 	}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	with := func(phase corev1.PodPhase, state, last corev1.ContainerState,
@@ -51,15 +53,15 @@ func TestAPodsStateInWords(t *testing.T) {
 				},
 			}},
 			false, "Unschedulable",
-			"0/2 nodes are available: 2 Insufficient cpu.", "bad",
+			"Insufficient cpu.", "bad",
 		},
 		"no image":             {with("Pending", waiting("ErrImagePull", "manifest unknown"), none), false, "Image cannot be pulled", "Manifest unknown.", "bad"},
 		"no image for long":    {with("Pending", waiting("ImagePullBackOff", "back-off pulling image"), none), false, "Image cannot be pulled", "Back-off pulling image.", "bad"},
 		"no Secret":            {with("Pending", waiting("CreateContainerConfigError", `secret "db" not found`), none), false, "Configuration is missing", `Secret "db" not found.`, "bad"},
 		"no such command":      {with("Pending", waiting("RunContainerError", "exec: no such file"), none), false, "Cannot be started", "exec: no such file.", "bad"},
-		"crashing":             {with("Running", waiting("CrashLoopBackOff", ""), ended(2, "Error")), false, "Keeps crashing", "Exit code 2. Kubernetes keeps restarting it.", "bad"},
+		"crashing":             {with("Running", waiting("CrashLoopBackOff", ""), ended(2, "Error")), false, "Keeps crashing", "Exit code 2. Perhaps a liveness or startup probe failed. Kubernetes keeps restarting it.", "bad"},
 		"out of memory":        {with("Running", ended(137, "OOMKilled"), none), false, "Keeps crashing", "Killed for using more memory than its limit (exit code 137, OOMKilled). Kubernetes keeps restarting it.", "bad"},
-		"crashed":              {with("Running", ended(1, "Error"), none), false, "Keeps crashing", "Exit code 1. Kubernetes keeps restarting it.", "bad"},
+		"crashed":              {with("Running", ended(1, "Error"), none), false, "Keeps crashing", "Exit code 1. Perhaps a liveness or startup probe failed. Kubernetes keeps restarting it.", "bad"},
 		"crashed for a reason": {with("Running", ended(128, "StartError"), none), false, "Cannot be started", "Exit code 128 (StartError).", "bad"},
 		"evicted":              {corev1.PodStatus{Phase: "Failed", Reason: "Evicted", Message: "the node was low on memory"}, false, "Evicted", "The node was low on memory.", "bad"},
 		"ended":                {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "It is replaced. Its page says so if its node evicted it.", "idle"},
@@ -128,6 +130,51 @@ func TestTheEventsNameTheProbe(t *testing.T) {
 		if l := podLook(pod, time.Now(), kills); l.Word+": "+l.Text != want {
 			t.Errorf("%+v, want %q", l, want)
 		}
+	}
+}
+
+func TestWhatTheListOfPodsDoesNotKnow(t *testing.T) {
+	ended := func(code int32, reason string) *corev1.Pod {
+		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "app", RestartCount: 2, State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"},
+			},
+			LastTerminationState: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{Reason: reason, ExitCode: code},
+			},
+		}}}}
+	}
+	const keeps = " Kubernetes keeps restarting it."
+	for name, row := range map[string]struct {
+		pod   *corev1.Pod
+		kills podcause.Kills
+		want  string
+	}{
+		"a probe could have had any exit code": {ended(1, "Error"), nil, "Exit code 1. Perhaps a liveness or startup probe failed." + keeps},
+		"the events name none":                 {ended(1, "Error"), podcause.Kills{"app": ""}, "Exit code 1." + keeps},
+		"memory of another process":            {ended(1, "OOMKilled"), nil, "Exit code 1, after a process in it was killed for memory (OOMKilled)." + keeps},
+	} {
+		if l := podLook(row.pod, time.Unix(1_000_000, 0), row.kills); l.Text != row.want {
+			t.Errorf("%s: %q, want %q", name, l.Text, row.want)
+		}
+	}
+	now := time.Unix(1_000_000, 0)
+	pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		LastTransitionTime: metav1.Time{Time: now},
+	}}}}
+	for after, tone := range map[time.Duration]string{time.Minute: "busy", 2 * time.Minute: "bad"} {
+		if l := podLook(pod, now.Add(after), nil); l.Word != "Unschedulable" || l.Tone != tone {
+			t.Errorf("without a node for %s: %+v, want %s", after, l, tone)
+		}
+	}
+	hook := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "app", State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "PostStartHookError", Message: "message: hunter2"},
+		},
+	}}}}
+	if l := podLook(hook, now, nil); l.Text != "Post start hook error." {
+		t.Errorf("a hook that fails: %+v", l)
 	}
 }
 
