@@ -50,8 +50,8 @@ func (m *Missing) since(of types.UID, existing, wanted int, now time.Time) time.
 // missingProblem returns that Pods of a version that is out are not created.
 func (r *reconciliation) missingProblem(s runtimeState, existing int) problem {
 	wanted, now := int(s.wantedReplicas()), r.Now()
-	if !s.rolledOut() {
-		return problem{}
+	if !s.rolledOut() { // a rollout has a deadline of its own
+		existing = wanted
 	}
 	end := r.Missing.since(s.deployment.UID, existing, wanted, now).Add(podcause.LongestStart)
 	switch {

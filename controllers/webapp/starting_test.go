@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -126,4 +127,9 @@ func TestPodsThatAreNotCreatedAreMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready("one is missing again", 5*time.Minute)
+	now = now.Add(10 * time.Minute)
+	l.controller("1", appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 3, AvailableReplicas: 3})
+	l.is(l.with(rec), "RollingOut", "3 of 4 replicas updated")
+	l.controller("1", out(4, 3))
+	ready("a rollout was in between", 5*time.Minute)
 }
