@@ -71,9 +71,9 @@ type end struct {
 }
 
 // repeats reports whether an end has the cause of the one before: it is of the same loop. A probe needs its time to
-// fail, so that a run that was much shorter ended for another reason.
+// fail, so that a run that was much shorter ended for another reason. A status has whole seconds.
 func (was end) repeats(last podcause.End) bool {
-	return was.known && was.code == last.ExitCode && 2*last.Run() >= was.run &&
+	return was.known && was.code == last.ExitCode && 2*(last.Run()+time.Second) >= was.run &&
 		last.FinishedAt.Sub(was.at.Time) <= nearEnds
 }
 

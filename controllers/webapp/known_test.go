@@ -110,6 +110,12 @@ func TestEventsThatAreDroppedSayNothing(t *testing.T) {
 		c.says("it was known before", "CrashLoopBackOff", endsItself)
 		c.now = c.now.Add(5 * time.Minute)
 	}
+	c = crashing(t)
+	for restarts := range int32(6) {
+		c.ends(restarts+1, 0, time.Duration(1-restarts%2)*time.Second, byNoProbe)
+		c.says("runs of a second or less", "CrashLoopBackOff", endsItself)
+		c.now = c.now.Add(time.Minute)
+	}
 }
 
 func TestReadsOfEventsAreBounded(t *testing.T) {

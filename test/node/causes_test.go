@@ -119,7 +119,7 @@ func (r *recorder) of(name string) []sentence {
 }
 
 // watchMore is how long every cause is watched after all have been said: a crash loop has its fourth restart then.
-const watchMore = 30 * time.Second
+const watchMore = 25 * time.Second
 
 func TestCauses(t *testing.T) {
 	together(t)

@@ -176,6 +176,8 @@ func (s *Stack) startControllers(ctx context.Context) error {
 			// A quota that is older than the discovery of its kinds, as on a new cluster, is counted only at the next
 			// sync.
 			"--resource-quota-sync-period=10s",
+			// Half of the default, for tests in which a Node dies.
+			"--node-monitor-grace-period=25s",
 		},
 		// It serves nothing, so the probe checks its effect, which Pods need.
 		Ready: func(ctx context.Context) error {
