@@ -142,6 +142,7 @@ test-node: ## Run Portico on real kubelets, with containers, policies and Helm; 
 	@test/node/install.sh
 	@$(as-user) $(MAKE) build-node
 	@[ "$$(id -u)" = 0 ] || { echo "make test-node runs as root, in namespaces of its own: use sudo, or a privileged container" >&2; exit 1; }
+	@bin/sandbox.test -test.v
 	@cd test/node && exec ../../bin/node.test -test.v -test.parallel=32 -test.timeout=15m $(if $(RUN),-test.run '$(RUN)')
 
 .PHONY: build-node
@@ -149,6 +150,7 @@ build-node: $(build)
 	@$(build) node
 	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
 	@bin/release -output .cache/images -platforms linux/$$(go env GOARCH) images >.cache/images.log 2>&1 || { cat .cache/images.log >&2; exit 1; }
+	@CGO_ENABLED=0 go test -c -trimpath -tags node -o bin/sandbox.test ./test/stack/sandbox
 	@CGO_ENABLED=0 go test -c -trimpath -tags node -o bin/node.test ./test/node
 
 .PHONY: screenshots

@@ -1,0 +1,152 @@
+//go:build node && linux
+
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const testName = "portico-sandbox-test"
+
+// TestMain is also the program in the sandbox: it makes a machine, and waits.
+func TestMain(m *testing.M) {
+	if os.Getenv("SANDBOX_TEST") == "" && os.Getenv(roleVariable) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(Main(testName, func() int {
+		ctx := context.Background()
+		err := Shell(ctx, "ip link add between type bridge", "ip link set between up")
+		if err == nil {
+			_, err = NewMachine(ctx, "one", Link{Bridge: "between", Addresses: []string{"10.200.0.11/24"}})
+		}
+		if err != nil {
+			_, _ = fmt.Println(err)
+			return 1
+		}
+		_, _ = fmt.Println("ready")
+		select {}
+	}))
+}
+
+// begin starts a sandbox, and returns once its machine is there.
+func begin(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+	cmd.Env = append(os.Environ(), "SANDBOX_TEST=1")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "ready\n" {
+		t.Fatalf("the sandbox said %q, %v", line, err)
+	}
+	return cmd
+}
+
+// left returns what sandboxes left on the machine.
+func left(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{
+		filepath.Join(parent, testName+"-*"), "/sys/fs/cgroup/" + testName + "-*", "/sys/fs/cgroup/*/" + testName + "-*",
+	} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, found...)
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, testName) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// TestNothingStaysBehind kills the program outside with SIGKILL; then also its cleaner, so that the next start cleans.
+func TestNothingStaysBehind(t *testing.T) {
+	cmd := begin(t)
+	if len(left(t)) == 0 {
+		t.Fatal("a sandbox that runs has no folder and no cgroup")
+	}
+	kill(t, cmd.Process.Pid)
+	_ = cmd.Wait()
+	awaitNothing(t)
+
+	cmd = begin(t)
+	folders, err := filepath.Glob(filepath.Join(parent, testName+"-*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatal(folders, err)
+	}
+	for _, pid := range cleaners(t, folders[0]) {
+		kill(t, pid)
+	}
+	kill(t, cmd.Process.Pid)
+	_ = cmd.Wait()
+	cmd = begin(t)
+	if _, err := os.Stat(folders[0]); !os.IsNotExist(err) {
+		t.Errorf("the next start leaves %s: %v", folders[0], err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	awaitNothing(t)
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func awaitNothing(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for len(left(t)) > 0 {
+		if time.Now().After(deadline) {
+			t.Fatalf("left behind: %v", left(t))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// cleaners returns the processes that hold the lock of a sandbox's folder.
+func cleaners(t *testing.T, folder string) (pids []int) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		var pid int
+		if target, err := os.Readlink(link); err == nil && target == filepath.Join(folder, lockFile) {
+			if _, err := fmt.Sscanf(link, "/proc/%d/", &pid); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	if len(pids) == 0 {
+		t.Fatal("nobody holds the lock")
+	}
+	return pids
+}
