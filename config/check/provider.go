@@ -16,7 +16,7 @@ const reachAgain = time.Second
 // cannot. A program that has never done so must not take the place of one that has. Later an outage of the provider
 // must not make all replicas unready, for who is signed in goes on working.
 //
-// The problem is in words for everybody; the log has the cause, each time that it is another.
+// The problem is in words for everybody; the log has the cause, each time that the problem is another.
 func IdentityProvider(log *slog.Logger, issuer string, reach func(context.Context) error) Check {
 	logged := ""
 	return Once(Check{
@@ -26,11 +26,12 @@ func IdentityProvider(log *slog.Logger, issuer string, reach func(context.Contex
 			if err == nil {
 				return nil, nil
 			}
-			if cause := spoken.Stable(identity.Clean(err.Error())); cause != logged {
-				log.Warn("the identity provider cannot be used", "issuer", issuer, "cause", cause)
-				logged = cause
-			}
 			says, fix := identity.WhyUnreachable(err)
+			if says != logged { // a name may have many addresses, which take turns
+				log.Warn("the identity provider cannot be used", "issuer", issuer, "cause",
+					spoken.Stable(identity.Clean(err.Error())))
+				logged = says
+			}
 			return []Problem{{Object: "the identity provider " + identity.Clean(issuer), Says: says, Fix: fix}}, nil
 		},
 	})

@@ -24,7 +24,7 @@ const root = "../.."
 
 func TestMain(m *testing.M) {
 	os.Exit(sandbox.Main("portico-node", func() int {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 14*time.Minute)
 		defer cancel()
 		code, err := run(ctx, m)
 		if err != nil {

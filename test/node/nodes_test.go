@@ -130,7 +130,7 @@ func TestThePortalIsRolledOutUnderLoad(t *testing.T) {
 	}
 	l := startLoad(t.Context(), trusting(t), portalURL+"/api/v1alpha1/namespaces/payments/webapps", token)
 	kubectl(t, "rollout", "restart", "deployment/portico-portal", "-n", stack.Namespace)
-	kubectl(t, "rollout", "status", "deployment/portico-portal", "-n", stack.Namespace, "--timeout=100s")
+	kubectl(t, "rollout", "status", "deployment/portico-portal", "-n", stack.Namespace, "--timeout=4m")
 	time.Sleep(2 * time.Second)
 	l.end(t, "a rollout of the portal")
 }
@@ -270,7 +270,7 @@ func TestTheQuotaIsSaid(t *testing.T) {
 
 // TestHelm runs alone: others start Pods that look like Portico's.
 func TestHelm(t *testing.T) {
-	if _, err := helm(t.Context(), world.Stack, "test", "portico", "--logs", "--timeout", "100s"); err != nil {
+	if _, err := helm(t.Context(), world.Stack, "test", "portico", "--logs", "--timeout", "4m"); err != nil {
 		t.Error(err)
 	}
 }

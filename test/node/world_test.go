@@ -69,7 +69,7 @@ func install(ctx context.Context, s *stack.Stack) error {
 		return err
 	}
 	_, err = helm(ctx, s, "install", "portico", filepath.Join(root, "charts", "portico"), "--values", file, "--wait",
-		"--timeout", "3m")
+		"--timeout", "5m")
 	took("Portico installed")
 	return err
 }
@@ -190,7 +190,7 @@ func pushApps(ctx context.Context, s *stack.Stack) error {
 }
 
 // patience is how long a test waits for anything.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // await waits until the function returns true; it returns what is missing, too.
 func await(t *testing.T, what string, done func() (bool, string)) {
