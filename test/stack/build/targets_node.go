@@ -25,7 +25,9 @@ var (
 		module: nodeModules + "/metrics-server", pkg: "sigs.k8s.io/metrics-server/cmd/metrics-server",
 	})
 	coreDNS = withInputs(
-		external("coredns", program{module: nodeModules + "/coredns", pkg: "github.com/portico-platform/portico/test/node/coredns"}),
+		external("coredns", program{
+			module: nodeModules + "/coredns", pkg: "github.com/portico-platform/portico/test/node/coredns",
+		}),
 		nodeModules+"/coredns/main.go",
 	)
 	nodeApp = own("node-app", "./test/node/app")

@@ -61,7 +61,8 @@ func left(t *testing.T) []string {
 	t.Helper()
 	var all []string
 	for _, pattern := range []string{
-		filepath.Join(parent, testName+"-*"), "/sys/fs/cgroup/" + testName + "-*", "/sys/fs/cgroup/*/" + testName + "-*",
+		filepath.Join(parent, testName+"-*"),
+		"/sys/fs/cgroup/" + testName + "-*", "/sys/fs/cgroup/*/" + testName + "-*",
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
