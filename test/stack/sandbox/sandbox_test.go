@@ -17,7 +17,7 @@ import (
 
 const testName = "portico-sandbox-test"
 
-// TestMain is also the program in the sandbox: it makes a machine, and waits.
+// TestMain runs the tests, or as the program in the sandbox makes a machine and waits.
 func TestMain(m *testing.M) {
 	if os.Getenv("SANDBOX_TEST") == "" && os.Getenv(roleVariable) == "" {
 		os.Exit(m.Run())
