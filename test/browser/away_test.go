@@ -20,14 +20,13 @@ func TestTheIdentityProviderIsAway(t *testing.T) {
 	for _, x := range []*tab{admin, visitor} {
 		x.away.Store(true)
 	}
-	dex, portal := world.Part("dex"), world.Part("portal")
+	dex := world.Part("dex")
 	admin.must(dex.Stop())
 	t.Cleanup(func() {
 		if dex.PID() == 0 {
 			admin.must(dex.Start(context.WithoutCancel(t.Context())))
 		}
 	})
-	admin.must(portal.Restart(context.WithoutCancel(t.Context())))
 	admin.goTo("/admin")
 	admin.await(`#features`, "Nobody can sign in")
 	admin.every("admin-sign-in-away")
