@@ -128,8 +128,8 @@ func (h health) cachesSynced(ctx context.Context) error {
 	return cmp.Or(h.silence(), errors.New("they are being filled"))
 }
 
-// failure returns why a check is not known to pass, with details of public checks only: whoever reaches the port can
-// read it. What could not be looked at because the API server does not answer is no failure of its own.
+// failure returns why a check is not known to pass. It gives details of public checks only, because every client that
+// reaches the port can read them. A check that could not look because the API server does not answer is no failure.
 func (h health) failure(of check.Result) error {
 	err := of.Failure()
 	if err == nil || of.Public {

@@ -19,8 +19,8 @@ import (
 const (
 	// mostKills bounds the containers whose last end is remembered.
 	mostKills = 2000
-	// mostEvents bounds the events that are read about one Pod. The kubelet counts equal ones in one event; others can
-	// write as many as they like, of any size.
+	// mostEvents bounds the events that are read about one Pod. The kubelet counts equal ones in one event; other
+	// authors have no such limit.
 	mostEvents = 10
 	// eventsDelay is how long after an end an event about it may still arrive.
 	eventsDelay = 5 * time.Second

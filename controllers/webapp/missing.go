@@ -11,11 +11,11 @@ import (
 	"github.com/portico-platform/portico/api/podcause"
 )
 
-// mostMissing bounds the web apps of which it is remembered since when Pods are missing.
+// mostMissing bounds the web apps that a Missing remembers.
 const mostMissing = 2000
 
-// Missing remembers since when Pods of web apps are missing, which no object says: a restart begins anew. It is safe
-// for concurrent use. A nil Missing remembers nothing.
+// Missing remembers when Pods of web apps began to be missing. No object in the cluster has that time, so that a restart
+// of the operator forgets it. It is safe for concurrent use. A nil Missing remembers nothing.
 type Missing struct {
 	mu  sync.Mutex
 	all *lru.Cache // of shortage, by the UID of the Deployment
@@ -29,7 +29,7 @@ type shortage struct {
 // NewMissing returns a Missing that knows nothing yet.
 func NewMissing() *Missing { return &Missing{all: lru.New(mostMissing)} }
 
-// since returns since when fewer Pods exist than are wanted; another number wanted begins anew.
+// since returns when fewer Pods began to exist than are wanted. Another wanted number sets the time to now.
 func (m *Missing) since(of types.UID, existing, wanted int, now time.Time) time.Time {
 	if m == nil {
 		return now

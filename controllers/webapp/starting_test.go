@@ -95,7 +95,7 @@ func (l *life) serving(set metav1.Object, name string) {
 	}
 }
 
-// TestPodsThatAreNotCreatedAreMissing: no object says since when, and each scaling begins anew.
+// TestPodsThatAreNotCreatedAreMissing checks that Pods that nobody creates are missing five minutes after each scaling.
 func TestPodsThatAreNotCreatedAreMissing(t *testing.T) {
 	l, set := rolledOut(t, 3)
 	l.serving(set, "shop-1-a")

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// trusting returns a client that trusts the stack's authority and connects anew for each request.
-func trusting(t *testing.T) *http.Client {
+// trust returns a configuration that trusts the stack's authority alone.
+func trust(t *testing.T) *tls.Config {
 	t.Helper()
 	authority, err := os.ReadFile(world.CAFile)
 	if err != nil {
@@ -25,8 +25,14 @@ func trusting(t *testing.T) *http.Client {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+}
+
+// trusting returns a client with a new connection for each request.
+func trusting(t *testing.T) *http.Client {
+	t.Helper()
 	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		DisableKeepAlives: true, TLSClientConfig: trust(t),
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 	}}
 }

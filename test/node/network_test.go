@@ -281,15 +281,10 @@ func TestCertificatesAreReloaded(t *testing.T) {
 	_, _ = fmt.Fprintf(os.Stderr, "  a renewed certificate is served after %.0f s\n", time.Since(began).Seconds())
 }
 
+// served returns the certificate that the portal serves now.
 func served(t *testing.T) *x509.Certificate {
 	t.Helper()
-	authority, err := os.ReadFile(world.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(authority)
-	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}).DialContext(
+	conn, err := (&tls.Dialer{Config: trust(t)}).DialContext(
 		t.Context(), "tcp", strings.TrimPrefix(portalURL, "https://"))
 	if err != nil {
 		t.Fatal(err)
