@@ -14,8 +14,8 @@ import (
 // mostMissing bounds the web apps that a Missing remembers.
 const mostMissing = 2000
 
-// Missing remembers when Pods of web apps began to be missing. No object in the cluster has that time, so that a restart
-// of the operator forgets it. It is safe for concurrent use. A nil Missing remembers nothing.
+// Missing remembers when Pods of web apps began to be missing. No object in the cluster has that time, so that a
+// restart of the operator forgets it. It is safe for concurrent use. A nil Missing remembers nothing.
 type Missing struct {
 	mu  sync.Mutex
 	all *lru.Cache // of shortage, by the UID of the Deployment
