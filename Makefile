@@ -137,7 +137,7 @@ test-image: $(build) image ## Run operator and portal out of the layers of their
 as-user := $(if $(SUDO_UID),sudo --set-home --user=\#$(SUDO_UID) env PATH="$$PATH")
 
 .PHONY: test-node
-test-node: ## Run Portico on real kubelets, with containers, policies and Helm; about 4 min and the build (15 min), as root on Linux
+test-node: ## Run Portico on real kubelets, with containers, policies and Helm; about 3 min and the build (15 min), as root on Linux
 	@[ "$$(uname)" = Linux ] || { echo "make test-node needs Linux: namespaces, cgroups and a kubelet" >&2; exit 1; }
 	@test/node/install.sh
 	@$(as-user) $(MAKE) build-node
