@@ -23,14 +23,14 @@ import (
 // buildCLI and buildOperator build the programs that people run and that is deployed, each once.
 var buildCLI, buildOperator = built("portico"), built("operator")
 
-// built returns a function that builds a program of cmd as make does, to reuse its cache, and returns its path.
+// built returns a function that builds a program of cmd as make does, to reuse its cache, and returns its path: in the
+// run directory, which goes with the stack.
 func built(name string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		dir, err := os.MkdirTemp("", "portico-"+name+"-")
+		path, err := filepath.Abs(filepath.Join(world.Dir, "program-"+name))
 		if err != nil {
 			return "", err
 		}
-		path := filepath.Join(dir, name)
 		cmd := exec.Command("go", "build", "-trimpath", "-o", path, "../../cmd/"+name)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
