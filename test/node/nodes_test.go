@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -216,11 +217,15 @@ func TestPodsAreRestricted(t *testing.T) {
 	create(t, webApp("plain", "1", with(healthy)))
 	awaitReady(t, "payments", "plain")
 	var pods corev1.PodList
-	for namespace, of := range map[string]client.HasLabels{
-		"payments": {v1alpha1.LabelWebApp}, stack.Namespace: {"pod-template-hash"},
+	for namespace, of := range map[string]client.ListOption{ // other tests add containers of their own
+		"payments":      client.MatchingLabels{v1alpha1.LabelWebApp: "plain"},
+		stack.Namespace: client.HasLabels{"pod-template-hash"},
 	} {
 		if err := world.client.List(t.Context(), &pods, client.InNamespace(namespace), of); err != nil {
 			t.Fatal(err)
+		}
+		if len(pods.Items) == 0 {
+			t.Errorf("no Pods in %s", namespace)
 		}
 		for i := range pods.Items {
 			p := &pods.Items[i].Spec
@@ -228,9 +233,9 @@ func TestPodsAreRestricted(t *testing.T) {
 				s := c.SecurityContext
 				got := fmt.Sprintf(
 					"non-root %t, escalation %t, read-only root %t, capabilities %v dropped",
-					*p.SecurityContext.RunAsNonRoot,
-					*s.AllowPrivilegeEscalation,
-					*s.ReadOnlyRootFilesystem,
+					ptr.Deref(p.SecurityContext.RunAsNonRoot, false),
+					ptr.Deref(s.AllowPrivilegeEscalation, true),
+					ptr.Deref(s.ReadOnlyRootFilesystem, false),
 					s.Capabilities.Drop,
 				)
 				if got != confinement {
