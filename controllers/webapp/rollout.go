@@ -86,8 +86,7 @@ func (s runtimeState) progress() (string, bool) {
 	if !s.observed() {
 		return "the new version is being prepared", false
 	}
-	// Pods say sooner than the Deployment that they are ready.
-	updated, available := d.Status.UpdatedReplicas, max(d.Status.AvailableReplicas, s.readyPods())
+	updated, available := d.Status.UpdatedReplicas, s.available()
 	switch {
 	case updated < n && !s.rolledOut():
 		return fmt.Sprintf("%d of %s updated", updated, replicas(n)), false
@@ -125,7 +124,7 @@ func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 		return err
 	}
 	s, d := &r.app.Status, &state.deployment.Status
-	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
+	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, state.available()
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
 	s.Image, s.Revisions = state.servingImage(), state.revisions(s.Revisions)
 	s.URL = r.url(pass)
@@ -133,7 +132,7 @@ func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 	if state.deployment.UID != "" {
 		wanted = state.wantedReplicas()
 	}
-	s.Availability = fmt.Sprintf("%d/%d", d.AvailableReplicas, wanted)
+	s.Availability = fmt.Sprintf("%d/%d", s.AvailableReplicas, wanted)
 	r.setAvailable(state, wanted, pass)
 	r.setProgressing(pass)
 	return nil
@@ -142,8 +141,9 @@ func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
 func (r *reconciliation) setAvailable(state runtimeState, wanted int32, pass *engine.Pass) {
 	s := &r.app.Status
 	text := fmt.Sprintf("%d of %d replicas available", s.AvailableReplicas, wanted)
-	if c := state.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue &&
-		s.AvailableReplicas > 0 {
+	c := state.condition(appsv1.DeploymentAvailable)
+	enough := c != nil && c.Status == corev1.ConditionTrue || s.AvailableReplicas >= wanted
+	if enough && s.AvailableReplicas > 0 {
 		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonMinimumReplicasAvailable,
 			text)
 		return
