@@ -60,8 +60,8 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run all tests but the longest: unit, integration, browser and monitoring; 15 to 20 min
-	@$(MAKE) --keep-going --jobs=2 --output-sync=line SHORT=-short test-unit test-integration test-browser test-monitoring
+test: deps ## Run all tests but the longest: unit, integration, browser and monitoring; about 15 min
+	@$(MAKE) --keep-going --jobs=3 --output-sync=line SHORT=-short test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
 .PHONY: test-unit
