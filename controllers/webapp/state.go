@@ -162,7 +162,9 @@ func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 }
 
 // available returns how many Pods are available. Pods say sooner than the Deployment that they are ready.
-func (s runtimeState) available() int32 { return max(s.deployment.Status.AvailableReplicas, s.readyPods()) }
+func (s runtimeState) available() int32 {
+	return max(s.deployment.Status.AvailableReplicas, s.readyPods())
+}
 
 // readyPods returns how many Pods of the wanted version are ready.
 func (s runtimeState) readyPods() int32 {
