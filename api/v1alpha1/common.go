@@ -108,6 +108,9 @@ type CommonStatus struct {
 	// moreUsers counts those that usedBy has no room for.
 	// +optional
 	MoreUsers int32 `json:"moreUsers,omitempty"`
+	// requestedRun is the run of a pipeline that requested the object, for one that a deployer requested.
+	// +optional
+	RequestedRun string `json:"requestedRun,omitempty"`
 	// recordedGeneration is the last metadata.generation that the history of the object was asked to have.
 	// +optional
 	RecordedGeneration int64 `json:"recordedGeneration,omitempty"`

@@ -14,11 +14,18 @@ const (
 	AnnotationChangedGeneration = "portico.dev/changed-generation"
 )
 
+// AnnotationChangedCredential is the ID of the credential by which a deployer changed a spec, as Kubernetes tells it
+// admission: its run is recorded by that ID.
+const AnnotationChangedCredential = "portico.dev/changed-credential" //nolint:gosec // the name of an annotation
+
+// AnnotationChangedRun is on the ControllerRevisions of a history: the run of the pipeline that changed the spec.
+const AnnotationChangedRun = "portico.dev/changed-run"
+
 // WrittenByAdmission reports whether admission policies write the annotation of an object, and nobody else.
 func WrittenByAdmission(key string) bool {
 	return slices.Contains([]string{
 		AnnotationRequestedBy, AnnotationChangedBy, AnnotationChangedWith,
-		AnnotationChangedGeneration,
+		AnnotationChangedGeneration, AnnotationChangedCredential,
 	}, key)
 }
 

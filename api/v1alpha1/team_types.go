@@ -35,6 +35,8 @@ const (
 	ReasonNamespaceNotGiven = "NamespaceNotGiven"
 	// ReasonNamespaceOfAnotherTeam is the reason of a Team that names a namespace of another one.
 	ReasonNamespaceOfAnotherTeam = "NamespaceOfAnotherTeam"
+	// ReasonDeployerNotAllowed is the reason of a Team with a deployer that the DeployPolicy does not allow.
+	ReasonDeployerNotAllowed = "DeployerNotAllowed"
 	// ReasonNamespaceReleased is the reason of the event that a namespace belongs to its Team no more.
 	ReasonNamespaceReleased = "NamespaceReleased" // a namespace no longer belongs to the team
 )
@@ -47,6 +49,7 @@ const (
 	ConditionIsolation  = "Isolation"
 	ConditionHostnames  = "Hostnames"
 	ConditionProviders  = "Providers"
+	ConditionDeployers  = "Deployers"
 )
 
 // TeamSpec says who the team is, and what it can have and use.
@@ -104,6 +107,12 @@ type TeamSpec struct {
 	// +kubebuilder:default={}
 	// +optional
 	Isolation TeamIsolation `json:"isolation,omitempty"`
+	// deployers are pipelines that deploy for the team. Owners keep them, within what the DeployPolicy allows.
+	// +kubebuilder:validation:MaxItems=50
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Deployers []TeamDeployer `json:"deployers,omitempty"`
 }
 
 // TeamNamespace is one namespace of a team.
@@ -202,6 +211,12 @@ type TeamStatus struct {
 	// members is how many groups and users the team has.
 	// +optional
 	Members int32 `json:"members"`
+	// deployers are the team's pipelines, and when each was used.
+	// +kubebuilder:validation:MaxItems=50
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Deployers []TeamDeployerStatus `json:"deployers,omitempty"`
 }
 
 // Team is a group of people with namespaces of their own, and what they can have in them. Platform admins keep it; its
@@ -223,12 +238,12 @@ type TeamStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Team"
 // +kubebuilder:metadata:annotations="portico.dev/icon=team"
-// +kubebuilder:metadata:annotations="portico.dev/form=title,contact,namespaces,members,providers,quotas,hostnames,defaults,guardrails,isolation,secrets,suspended"
-// +kubebuilder:metadata:annotations="portico.dev/order=group,user,role,name,regions,environment,confirmDeletion,provider,tags,deletionPolicy,resources,kind,max,cpu,memory,storage,pods"
-// +kubebuilder:metadata:annotations="portico.dev/sections=Who=title,contact,members|Where=namespaces|AWS accounts=providers,defaults|Limits=quotas|Hostnames?=hostnames|Guardrails?=guardrails|Isolation?=isolation|Secrets?=secrets"
+// +kubebuilder:metadata:annotations="portico.dev/form=title,contact,namespaces,members,providers,quotas,hostnames,defaults,guardrails,isolation,secrets,deployers,suspended"
+// +kubebuilder:metadata:annotations="portico.dev/order=group,user,role,name,regions,environment,confirmDeletion,provider,tags,deletionPolicy,issuer,repository,repositoryID,owner,ownerID,branch,tag,environment,events,namespaces,kinds,resources,kind,max,cpu,memory,storage,pods"
+// +kubebuilder:metadata:annotations="portico.dev/sections=Who=title,contact,members|Where=namespaces|AWS accounts=providers,defaults|Limits=quotas|Hostnames?=hostnames|Guardrails?=guardrails|Isolation?=isolation|Secrets?=secrets|Deployers?=deployers"
 // +kubebuilder:metadata:annotations="portico.dev/people=members[].group,members[].user"
 // +kubebuilder:metadata:annotations="portico.dev/refers=providers[].name=awsproviders,defaults.provider=awsproviders"
-// +kubebuilder:metadata:annotations="portico.dev/steps=Namespaces,Access,Quotas,Isolation,Hostnames?,Providers?"
+// +kubebuilder:metadata:annotations="portico.dev/steps=Namespaces,Access,Quotas,Isolation,Hostnames?,Providers?,Deployers?"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.spec.title"
 // +kubebuilder:metadata:annotations="portico.dev/kept-by=admins"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=Its members lose their rights, and its namespaces stay, with everything that is in them. A team that has resources is not deleted."

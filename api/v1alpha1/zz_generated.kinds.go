@@ -12,6 +12,7 @@ const (
 	KindAccessBinding          = "AccessBinding"
 	KindAWSProvider            = "AWSProvider"
 	KindDatabaseUser           = "DatabaseUser"
+	KindDeployPolicy           = "DeployPolicy"
 	KindDomainClaim            = "DomainClaim"
 	KindEC2Instance            = "EC2Instance"
 	KindGatewayHostnameRequest = "GatewayHostnameRequest"
@@ -33,12 +34,28 @@ type BindableKind = string
 // +kubebuilder:validation:Enum=AccessBinding;DatabaseUser;EC2Instance;GatewayHostnameRequest;RDSInstance;S3Bucket;SNSTopic;SQSQueue;WebApp
 type RequestableKind = string
 
+// RequestableKinds returns the kinds that teams request.
+func RequestableKinds() []RequestableKind {
+	return []RequestableKind{
+		KindAccessBinding,
+		KindDatabaseUser,
+		KindEC2Instance,
+		KindGatewayHostnameRequest,
+		KindRDSInstance,
+		KindS3Bucket,
+		KindSNSTopic,
+		KindSQSQueue,
+		KindWebApp,
+	}
+}
+
 // prototypes returns an empty object and an empty list of each kind.
 func prototypes() []runtime.Object {
 	return []runtime.Object{
 		&AccessBinding{}, &AccessBindingList{},
 		&AWSProvider{}, &AWSProviderList{},
 		&DatabaseUser{}, &DatabaseUserList{},
+		&DeployPolicy{}, &DeployPolicyList{},
 		&DomainClaim{}, &DomainClaimList{},
 		&EC2Instance{}, &EC2InstanceList{},
 		&GatewayHostnameRequest{}, &GatewayHostnameRequestList{},
@@ -85,6 +102,17 @@ type DatabaseUserList struct {
 
 // Common returns the part of the status that every kind shares.
 func (o *DatabaseUser) Common() *CommonStatus { return &o.Status.CommonStatus }
+
+// DeployPolicyList is a list of DeployPolicys.
+// +kubebuilder:object:root=true
+type DeployPolicyList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []DeployPolicy `json:"items"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (o *DeployPolicy) Common() *CommonStatus { return &o.Status.CommonStatus }
 
 // DomainClaimList is a list of DomainClaims.
 // +kubebuilder:object:root=true

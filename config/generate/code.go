@@ -70,6 +70,15 @@ type BindableKind = string
 // +kubebuilder:validation:Enum={{$semicolon = ""}}{{range .}}{{if .Requested}}{{$semicolon}}{{.Name}}{{$semicolon = ";"}}{{end}}{{end}}
 type RequestableKind = string
 
+// RequestableKinds returns the kinds that teams request.
+func RequestableKinds() []RequestableKind {
+	return []RequestableKind{
+{{- range .}}{{if .Requested}}
+		Kind{{.Name}},
+{{- end}}{{end}}
+	}
+}
+
 // prototypes returns an empty object and an empty list of each kind.
 func prototypes() []runtime.Object {
 	return []runtime.Object{

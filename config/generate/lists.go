@@ -8,6 +8,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/config/crd"
 )
 
@@ -72,9 +73,13 @@ var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
 }
 
 // names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", separated by
-// commas. For "policies" it returns the quoted names of the kinds with an IAM policy.
+// commas. For "policies" it returns the quoted names of the kinds with an IAM policy, for "deployer roles" the names of
+// the ClusterRoles of deployers that change single kinds.
 func (l lists) names(what string) (string, error) {
 	var names []string
+	if what == deployerRoles {
+		return strings.Join(deploy.Roles(), ", "), nil
+	}
 	if what == "policies" {
 		for _, kind := range l.kinds {
 			if name := strings.ToLower(kind.Spec.Names.Kind); l.policies[name] != "" {
@@ -104,8 +109,11 @@ func (l lists) names(what string) (string, error) {
 
 // text returns the content of a block.
 func (l lists) text(what string) (string, error) {
-	if what == "confirmed kinds" {
+	switch what {
+	case "confirmed kinds":
 		return l.confirmed(), nil
+	case deployerRoles:
+		return l.deployerRoles(), nil
 	}
 	var out strings.Builder
 	for i := range l.kinds {
@@ -148,6 +156,33 @@ func (l lists) confirmed() string {
 	return "  - name: holding # data that a new one would not have\n    expression: \"request.resource.resource in [" +
 		strings.Join(names, ", ") + "]\"\n"
 }
+
+// deployerRoles names the ClusterRoles of deployers that change single kinds.
+const deployerRoles = "deployer roles"
+
+// deployerRoles returns them.
+func (l lists) deployerRoles() string {
+	var roles []string
+	for i := range l.kinds {
+		if crd.Requested(&l.kinds[i]) {
+			names := l.kinds[i].Spec.Names
+			roles = append(roles, fmt.Sprintf(deployerRole, deploy.RoleOf(names.Kind), names.Plural))
+		}
+	}
+	return strings.Join(roles, "---\n")
+}
+
+// deployerRole is the format of such a role.
+const deployerRole = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: %s
+  labels: {app.kubernetes.io/name: portico, app.kubernetes.io/component: platform}
+rules:
+- apiGroups: [portico.dev]
+  resources: [%s]
+  verbs: [get, list, watch, create, update, patch, delete]
+`
 
 // policyResource is the format of a policy in a CloudFormation template. Its document is JSON, which is valid YAML.
 const policyResource = `  %sPolicy:

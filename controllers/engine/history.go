@@ -31,6 +31,8 @@ const scale = "scale"
 type History struct {
 	Client    client.Client
 	APIReader client.Reader // past every cache, because the cache drops managed fields
+	// Run returns the run of a pipeline that has a credential, "" if it is not known.
+	Run func(ctx context.Context, credential string) (string, error)
 }
 
 // recordHistory records the generation of obj in its history. A failure is reported, and retried by the next pass: it
@@ -86,6 +88,14 @@ func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1
 	if err != nil || notes == nil {
 		return nil, err
 	}
+	if run, err := h.runOf(ctx, obj); err != nil {
+		return nil, err
+	} else if run != "" {
+		notes[v1alpha1.AnnotationChangedRun] = run
+		if obj.GetGeneration() == 1 {
+			obj.Common().RequestedRun = run
+		}
+	}
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: obj.GetNamespace(), Name: fmt.Sprintf("portico-%s-%d", obj.GetUID(), obj.GetGeneration()),
@@ -101,6 +111,15 @@ func (h *History) entryOf(ctx context.Context, kind string, obj Object) (*appsv1
 		},
 		Data: runtime.RawExtension{Raw: data}, Revision: obj.GetGeneration(),
 	}, nil
+}
+
+// runOf returns the run of the pipeline that wrote the generation of obj, "" if none did or it is not known.
+func (h *History) runOf(ctx context.Context, obj Object) (string, error) {
+	credential := obj.GetAnnotations()[v1alpha1.AnnotationChangedCredential]
+	if credential == "" || !stamped(obj) || h.Run == nil {
+		return "", nil
+	}
+	return h.Run(ctx, credential)
 }
 
 // notesOf returns what is known about the change to the generation of obj; nil if obj is not the latest, so that this

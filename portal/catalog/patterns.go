@@ -32,11 +32,17 @@ var forms = map[string]string{
 		"arn:aws:iam::123456789012:policy/portico-pods-boundary",
 	`^arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/.+$`: "use the ARN of an IAM identity provider, such as " +
 		"arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-west-1.amazonaws.com/id/0123456789ABCDEF",
-	`^[0-9A-Za-z][A-Za-z0-9_-]*$`:  "use letters, digits, hyphens and underscores; begin with a letter or digit",
-	`^https?://[^ ]+$`:             "use a URL that begins with https:// or http://",
-	`^Z[0-9A-Z]*$`:                 "use the ID of a hosted zone of Route 53, such as Z0123456789ABCDEFGHIJ",
-	`^[A-Za-z_][A-Za-z0-9_]*$`:     "use letters, digits and underscores; do not start with a digit",
-	`^[A-Za-z_.-][A-Za-z0-9_.-]*$`: "use letters, digits, underscores, hyphens and dots; do not start with a digit",
+	`^[0-9A-Za-z][A-Za-z0-9_-]*$`:          "use letters, digits, hyphens and underscores; begin with a letter or digit",
+	`^[0-9A-Za-z][-_0-9A-Za-z]*$`:          "use the ID that the CI system gives, such as 123456789: a number in quotes",
+	`^[-_.A-Za-z0-9]+(/[-_.A-Za-z0-9]+)+$`: "use the full name of a repository, such as acme/shop",
+	`^[-_.A-Za-z0-9]+(/[-_.A-Za-z0-9]+)*$`: "use the name of an organisation, user or group, such as acme",
+	`^[^*?\s]+$`:                           "use one exact name, without blanks, * and ?: there are no wildcards",
+	`^[^*?]+$`:                             "use one exact name, without * and ?: there are no wildcards",
+	`^[-_.:A-Za-z0-9]+$`:                   "use the name of an event as the CI system writes it, such as push",
+	`^https?://[^ ]+$`:                     "use a URL that begins with https:// or http://",
+	`^Z[0-9A-Z]*$`:                         "use the ID of a hosted zone of Route 53, such as Z0123456789ABCDEFGHIJ",
+	`^[A-Za-z_][A-Za-z0-9_]*$`:             "use letters, digits and underscores; do not start with a digit",
+	`^[A-Za-z_.-][A-Za-z0-9_.-]*$`:         "use letters, digits, underscores, hyphens and dots; do not start with a digit",
 	`^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,80}([.]fifo)?$`: "use the ARN of a " +
 		"queue, such as arn:aws:sqs:eu-west-1:123456789012:orders",
 	`^([*]|arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)$`: "use the ARN of a " +

@@ -19,6 +19,7 @@ var Kinds = []Kind{
 	{Name: "DomainClaim", Plural: "domainclaims", Namespaced: false, ReadOnly: true},
 	{Name: "RDSInstance", Plural: "rdsinstances", Namespaced: true, ReadOnly: false},
 	{Name: "DatabaseUser", Plural: "databaseusers", Namespaced: true, ReadOnly: false},
+	{Name: "DeployPolicy", Plural: "deploypolicies", Namespaced: false, ReadOnly: false},
 	{Name: "PoolGateway", Plural: "poolgateways", Namespaced: true, ReadOnly: true},
 	{Name: "GatewayHostnameRequest", Plural: "gatewayhostnamerequests", Namespaced: true, ReadOnly: false},
 	{Name: "HostnameGrant", Plural: "hostnamegrants", Namespaced: true, ReadOnly: true},
@@ -53,6 +54,11 @@ func (c *Client) RDSInstances(namespace string) Objects[v1alpha1.RDSInstance] {
 // DatabaseUsers are those of a namespace.
 func (c *Client) DatabaseUsers(namespace string) Objects[v1alpha1.DatabaseUser] {
 	return Objects[v1alpha1.DatabaseUser]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/databaseusers"}
+}
+
+// DeployPolicys are all of them: they belong to no namespace.
+func (c *Client) DeployPolicys() Objects[v1alpha1.DeployPolicy] {
+	return Objects[v1alpha1.DeployPolicy]{client: c, base: "/deploypolicies"}
 }
 
 // PoolGateways are those of a namespace.
@@ -582,10 +588,11 @@ type HostnameHolder struct {
 
 // Login is as in the document.
 type Login struct {
-	Audiences []string `json:"audiences"`          // Of which a token must have one.
-	ClientID  string   `json:"clientID,omitempty"` // Public client of command-line tools, for the device flow and for redirects to loopback. Absent if there is none: bring a token.
-	Issuer    string   `json:"issuer"`             // URL of the OpenID Connect provider.
-	Scopes    []string `json:"scopes,omitempty"`   // What to ask for with it.
+	Audiences   []string `json:"audiences"`          // Of which a token must have one.
+	ClientID    string   `json:"clientID,omitempty"` // Public client of command-line tools, for the device flow and for redirects to loopback. Absent if there is none: bring a token.
+	Issuer      string   `json:"issuer"`             // URL of the OpenID Connect provider.
+	JobAudience string   `json:"jobAudience"`        // The audience of a token that a CI system gives a job, to be exchanged at /oauth/token.
+	Scopes      []string `json:"scopes,omitempty"`   // What to ask for with it.
 }
 
 // Me is as in the document.
@@ -624,6 +631,7 @@ type Password struct {
 type PastVersion struct {
 	Changed     []string       `json:"changed"`               // What differs from the next older version, as JSON pointers.
 	ChangedBy   string         `json:"changedBy,omitempty"`   // Who changed it, as Kubernetes RBAC knows the user; absent if that is not known.
+	ChangedRun  string         `json:"changedRun,omitempty"`  // The run of a pipeline that changed it, in one line; absent if none did.
 	ChangedWith string         `json:"changedWith,omitempty"` // The field manager that changed it, which is what the client says of itself, such as portico-portal or kubectl-edit; absent if that is not known.
 	Generation  int64          `json:"generation"`            // metadata.generation of the object in this version. Those that are missing were not recorded.
 	Spec        map[string]any `json:"spec"`                  // The spec in this version.
