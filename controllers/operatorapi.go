@@ -56,8 +56,9 @@ func deletedLists(mgr ctrl.Manager, d deps) *deleted.Lists {
 
 // setupOperatorAPI adds the server for the engine's records, unless it is disabled.
 func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
-	if o.OperatorAPI.Disabled() {
-		return nil
+	issuers, err := setupDeployers(mgr, o)
+	if err != nil || o.OperatorAPI.Disabled() {
+		return err
 	}
 	o.OperatorAPI.Namespace = o.Namespace
 	door, err := forPeople(mgr, o)
@@ -74,11 +75,15 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 		off = operatorapi.DatabasesOff
 	}
 	d.features.Set(api.FeatureDatabases, off)
+	deployers, err := exchanges(mgr, issuers, d, o)
+	if err != nil {
+		return err
+	}
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
 		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d),
 		Offers:  (&offers.Lists{Kinds: offered, Connector: d.connector}).Open,
 		Deleted: deletedLists(mgr, d).List, Features: d.features,
-		Metrics: metrics.Registry, People: door, Now: o.Engine.Now, TeamOf: o.Engine.Teams.Of,
+		Metrics: metrics.Registry, People: door, Deployers: deployers, Now: o.Engine.Now, TeamOf: o.Engine.Teams.Of,
 		NamespaceUID: namespaceUID(mgr.GetClient()),
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 const peopleQPS = 50
 
 // forPeople returns the handler that acts for people by their own tokens, nil if no token issuer is configured.
-func forPeople(mgr ctrl.Manager, o Options) (operatorapi.People, error) {
+func forPeople(mgr ctrl.Manager, o Options) (operatorapi.Routes, error) {
 	if o.People.Issuer == "" {
 		return nil, nil
 	}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	api "github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/accessbinding"
@@ -66,6 +67,8 @@ type Options struct {
 	OperatorAPI operatorapi.Options
 	// People configures whose tokens are accepted from people; without an issuer, requests for people are disabled.
 	People identity.Settings
+	// DeployAudience is the audience of tokens of CI jobs that are exchanged: the portal's URL. Without it, none are.
+	DeployAudience string
 }
 
 // settling is the default time for which AWS may show an old state after a change.
@@ -151,7 +154,11 @@ func (o *Options) setDefaults(ctx context.Context, mgr ctrl.Manager) (err error)
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}
-	o.Engine.History = &engine.History{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()}
+	findRun, err := findRuns(mgr)
+	if err != nil {
+		return err
+	}
+	o.Engine.History = &engine.History{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Run: findRun}
 	o.Engine.Teams, err = fair.WatchTeams(ctx, mgr.GetCache())
 	return err
 }
@@ -166,7 +173,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}, o.ClusterID, o.TokenFile, &cloud.Limiters{Rates: o.Rates, Now: o.Engine.Now})
 	sessions.Endpoints = o.Endpoints
 	d := deps{
-		connector: cloud.Connector{Reader: mgr.GetCache(), APIReader: cloud.NewJoined(mgr.GetAPIReader()), Sessions: sessions},
+		connector: cloud.Connector{
+			Reader:    mgr.GetCache(),
+			APIReader: cloud.NewJoined(mgr.GetAPIReader()),
+			Sessions:  sessions,
+		},
 		kube: external.Kube{
 			Reader:  mgr.GetClient(),
 			Secrets: external.Secrets{APIReader: mgr.GetAPIReader(), Client: mgr.GetClient()},
@@ -215,7 +226,7 @@ func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (contro
 // setupTenancy registers Team and AWSProvider, which decide who can use what.
 func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
 	teams := team.Options{
-		Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace},
+		Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace, api.Namespace},
 		Requested: requested(), ClusterNetworks: o.ClusterNetworks,
 	}
 	if err := team.Setup(ctx, mgr, teams); err != nil {

@@ -58,10 +58,20 @@ func (h *handlers) routes() http.Handler {
 			writeResponse(w, http.StatusOK, "application/json", out)
 		})
 	}
-	if h.People != nil {
-		h.People.Routes(mux)
-	} else {
-		mux.HandleFunc(operatorapi.PeoplePath, noPeople)
+	for path, other := range map[string]struct {
+		routes Routes
+		off    string
+	}{
+		operatorapi.PeoplePath:   {h.People, PeopleOff},
+		operatorapi.ExchangePath: {h.Deployers, DeployersOff},
+	} {
+		if other.routes != nil {
+			other.routes.Routes(mux)
+			continue
+		}
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			writeProblem(w, http.StatusNotImplemented, other.off)
+		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The access review was for the decoded path. A path in another encoding could be a different one here.
@@ -85,10 +95,9 @@ const DatabasesOff = "this is switched off: a platform admin has to give the ope
 const PeopleOff = "this is switched off: a platform admin has to tell the operator who signs people in, with " +
 	"--oidc-issuer-url and the flags beside it"
 
-// noPeople responds where the operator has no token issuer for people.
-func noPeople(w http.ResponseWriter, _ *http.Request) {
-	writeProblem(w, http.StatusNotImplemented, PeopleOff)
-}
+// DeployersOff says why tokens of CI jobs are not exchanged.
+const DeployersOff = "this is switched off: a platform admin has to tell the operator the portal's URL, with " +
+	"--deploy-audience, and who signs people in, with --oidc-issuer-url and the flags beside it"
 
 // problem is an error for the caller.
 type problem struct {

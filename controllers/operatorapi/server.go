@@ -48,9 +48,9 @@ type Source struct {
 	Features *Features
 	// Metrics are those of the process, from which the activity of controllers is read.
 	Metrics prometheus.Gatherer
-	// People serves requests that people make through the portal; nil: they are rejected.
-	People People
-	Now    func() time.Time
+	// People serves requests that people make through the portal, Deployers those of CI jobs; nil: they are rejected.
+	People, Deployers Routes
+	Now               func() time.Time
 	// TeamOf returns the team of a namespace; teams take turns at lists.
 	TeamOf func(namespace string) string
 	// NamespaceUID returns the UID of a namespace, "" if there is none: a namespace of the same name that is created
@@ -58,8 +58,8 @@ type Source struct {
 	NamespaceUID func(ctx context.Context, namespace string) (types.UID, error)
 }
 
-// People serves the routes for people; people.Handler implements it.
-type People interface{ Routes(mux *http.ServeMux) }
+// Routes serves routes of others; people.Handler and deploy.Exchange implement it.
+type Routes interface{ Routes(mux *http.ServeMux) }
 
 // Records returns the engine's records; engine.Records implements it.
 type Records interface {

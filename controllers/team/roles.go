@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -9,6 +10,7 @@ import (
 	rbacac "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -21,7 +23,7 @@ func (p *pass) access(ctx context.Context) (string, error) {
 				return err
 			}
 		}
-		return p.bindSecrets(ctx, namespace)
+		return errors.Join(p.bindSecrets(ctx, namespace), p.bindDeployers(ctx, namespace))
 	})
 	if err == nil {
 		err = p.bindTeam(ctx)
@@ -58,10 +60,21 @@ func (p *pass) bindSecrets(ctx context.Context, namespace string) error {
 	return nil
 }
 
+// bindDeployers binds the roles of deployers that change single kinds.
+func (p *pass) bindDeployers(ctx context.Context, namespace string) error {
+	for _, role := range deploy.Roles() {
+		if err := p.bind(ctx, namespace, role, func(v1alpha1.TeamRole) bool { return false }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // bind applies the RoleBinding that grants a ClusterRole in one namespace to the members for whose role in returns
-// true, or deletes it if there are none.
+// true, and to the deployers that have it, or deletes it if there are none.
 func (p *pass) bind(ctx context.Context, namespace, name string, in func(v1alpha1.TeamRole) bool) error {
-	who := p.subjects(func(r v1alpha1.TeamRole) bool { return in(p.effective(r)) })
+	who := append(p.subjects(func(r v1alpha1.TeamRole) bool { return in(p.effective(r)) }),
+		p.deployersWith(namespace, name)...)
 	if len(who) == 0 {
 		return p.objects.Delete(ctx, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -131,7 +144,8 @@ func (p *pass) unbindTeam(ctx context.Context) error {
 
 // rolesGiven returns the ClusterRoles that a team can grant in its namespaces, each by a RoleBinding of the same name.
 func rolesGiven() []string {
-	all := []string{v1alpha1.SecretWriterRole, v1alpha1.DatabaseReaderRole, v1alpha1.DatabaseOwnerRole}
+	all := append(deploy.Roles(), v1alpha1.SecretWriterRole, v1alpha1.DatabaseReaderRole,
+		v1alpha1.DatabaseOwnerRole)
 	for _, role := range v1alpha1.TeamRoles {
 		all = append(all, role.ClusterRole())
 	}

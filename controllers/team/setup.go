@@ -22,6 +22,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/apply"
+	exchange "github.com/portico-platform/portico/controllers/deploy"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/watch"
 )
@@ -30,7 +31,7 @@ import (
 func owned() []client.Object {
 	return []client.Object{
 		&rbacv1.RoleBinding{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}, &corev1.ResourceQuota{},
-		&corev1.LimitRange{}, &networkingv1.NetworkPolicy{},
+		&corev1.LimitRange{}, &networkingv1.NetworkPolicy{}, &corev1.ServiceAccount{},
 	}
 }
 
@@ -69,11 +70,37 @@ func providersOf(obj client.Object) []string {
 	return all
 }
 
+// repositoriesOf returns the repositories of a team's deployers, for the index.
+func repositoriesOf(obj client.Object) []string {
+	var all []string
+	for _, d := range obj.(*v1alpha1.Team).Spec.Deployers {
+		all = append(all, exchange.RepositoryKeys(d.Issuer, string(d.RepositoryID), d.Repository)...)
+	}
+	return all
+}
+
+// withDeployers enqueues the teams that have deployers.
+func withDeployers(mgr ctrl.Manager) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
+		var teams v1alpha1.TeamList
+		if err := mgr.GetClient().List(ctx, &teams); err != nil {
+			return nil // the cache is not there yet; each team is reconciled at the start
+		}
+		var all []reconcile.Request
+		for i := range teams.Items {
+			if len(teams.Items[i].Spec.Deployers) > 0 {
+				all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&teams.Items[i])})
+			}
+		}
+		return all
+	})
+}
+
 // Setup registers the controller with the manager.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	for index, values := range map[string]client.IndexerFunc{
 		namespaceIndex: func(obj client.Object) []string { return obj.(*v1alpha1.Team).NamespaceNames() },
-		providerIndex:  providersOf,
+		providerIndex:  providersOf, exchange.IndexRepository: repositoriesOf,
 	} {
 		if err := watch.Index(ctx, mgr, &v1alpha1.Team{}, index, values); err != nil {
 			return err
@@ -82,6 +109,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	reconciler := Reconciler{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), System: o.System,
 		ClusterNetworks: o.ClusterNetworks, Count: counter{mgr, o.Requested}.count,
+		Now: o.Engine.Now,
 	}
 	return engine.Setup(mgr, &v1alpha1.Team{}, reconciler, o.Engine, func(b *builder.Builder) {
 		for _, obj := range owned() {
@@ -94,6 +122,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			watch.EnqueueMatching(mgr, &v1alpha1.Team{}, func(p client.Object) client.ListOption {
 				return client.MatchingFields{providerIndex: p.GetName()}
 			}), builder.WithPredicates(watch.SpecChanged()))
+		b.Watches(&v1alpha1.DeployPolicy{}, withDeployers(mgr), builder.WithPredicates(watch.SpecChanged()))
 		for _, proto := range o.Requested {
 			b.Watches(proto, enqueueCount(mgr), builder.WithPredicates(watch.CreatedOrDeleted()))
 		}

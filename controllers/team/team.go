@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,7 @@ type Reconciler struct {
 	System []string
 	// ClusterNetworks are excluded from the addresses that the Pods of a team can reach.
 	ClusterNetworks []netip.Prefix
+	Now             func() time.Time
 	// Count counts the requested objects in a namespace, by kind.
 	Count func(ctx context.Context, namespace string) (map[string]int, error)
 }
@@ -44,6 +46,7 @@ func (r Reconciler) Reconcile(ctx context.Context, t *v1alpha1.Team, pass *engin
 		{Name: v1alpha1.ConditionIsolation, Do: work.isolation},
 		{Name: v1alpha1.ConditionHostnames, Do: work.hostnames, Unwanted: t.Spec.Hostnames == nil},
 		{Name: v1alpha1.ConditionProviders, Do: work.providers, Unwanted: len(t.Spec.Providers) == 0},
+		{Name: v1alpha1.ConditionDeployers, Do: work.accounts, Unwanted: len(t.Spec.Deployers) == 0},
 	}
 	err = list.ReconcileAll(ctx, pass)
 	return errors.Join(err, r.count(ctx, t, work.kept))
@@ -59,6 +62,10 @@ type pass struct {
 	kept []string
 	// offered are the AWSProviders that the team lists.
 	offered []v1alpha1.AWSProvider
+	// deployers are those that the DeployPolicy allows, and refusal is why it does not allow another one.
+	deployers  []*v1alpha1.TeamDeployer
+	conditions map[string]string // of each, as the annotation of its account has them
+	refusal    error
 }
 
 func (r Reconciler) begin(ctx context.Context, t *v1alpha1.Team, p *engine.Pass) (*pass, error) {
@@ -67,7 +74,7 @@ func (r Reconciler) begin(ctx context.Context, t *v1alpha1.Team, p *engine.Pass)
 		return nil, err
 	}
 	work := &pass{Reconciler: r, team: t, pass: p, objects: objects}
-	return work, work.readProviders(ctx)
+	return work, errors.Join(work.readProviders(ctx), work.readDeployers(ctx))
 }
 
 // count writes the number of members, and of resources in each namespace, into the status.
@@ -119,7 +126,8 @@ func (r Reconciler) Finalize(ctx context.Context, t *v1alpha1.Team, p *engine.Pa
 			return err
 		}
 	}
-	return work.unbindTeam(ctx)
+	work.deployers = nil
+	return errors.Join(work.unbindTeam(ctx), work.removeAccounts(ctx))
 }
 
 // listed returns the resources in a namespace as text, for example "2 S3Bucket in growth".

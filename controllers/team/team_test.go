@@ -23,7 +23,12 @@ func growth() *v1alpha1.Team {
 	return &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth", UID: "uid"}, Spec: v1alpha1.TeamSpec{
 		Isolation: v1alpha1.TeamIsolation{PodSecurity: "Restricted"},
 		Members: []v1alpha1.TeamMember{
-			{Group: "oidc:a", Role: v1alpha1.TeamDeveloper}, {Group: "oidc:a", Role: v1alpha1.TeamOwner}, {User: "oidc:a", Role: v1alpha1.TeamOwner},
+			{
+				Group: "oidc:a",
+				Role:  v1alpha1.TeamDeveloper,
+			},
+			{Group: "oidc:a", Role: v1alpha1.TeamOwner},
+			{User: "oidc:a", Role: v1alpha1.TeamOwner},
 		},
 	}}
 }
