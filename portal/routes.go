@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/portal/apidocs"
@@ -18,6 +19,7 @@ import (
 	"github.com/portico-platform/portico/portal/docs"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/rest"
+	"github.com/portico-platform/portico/portal/tokenexchange"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -80,6 +82,9 @@ func New(p Parts) (http.Handler, error) {
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
 	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // not a browser: no Origin
+	r.With(p.perAddress()).Method(http.MethodPost, deploy.TokenPath, tokenexchange.Handler{
+		Operator: p.Cluster.Deployers, Audience: p.Provider.PublicURL(), Clock: p.Clock,
+	})
 	r.With(compress).Mount("/", p.browser(b))
 	return r, nil
 }

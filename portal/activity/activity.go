@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/portal/auth"
 )
 
@@ -67,7 +68,7 @@ type entry struct {
 
 func entryOf(id auth.Identity, o Object, d Deed) entry {
 	e := entry{actor: id.Username, object: o, deed: d}
-	if !id.ServiceAccount {
+	if _, _, deployer := deploy.Parse(id.Username); deployer || !id.ServiceAccount {
 		e.actorName = nameOf(id)
 	}
 	return e

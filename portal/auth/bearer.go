@@ -16,6 +16,7 @@ import (
 	lru "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/portal/limit"
 )
 
@@ -108,8 +109,11 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 			}
 			note(r.Context(), c.id)
 			ctx := withWay(WithIdentity(r.Context(), c.id), r.UserAgent())
-			if !c.reviewed {
+			switch _, _, deployer := deploy.Parse(c.id.Username); {
+			case !c.reviewed:
 				ctx = WithToken(ctx, token)
+			case deployer:
+				ctx = withKubernetesToken(ctx, c.id, token)
 			}
 			alive := func() error { return b.alive(ctx, c, token) }
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, alive)))

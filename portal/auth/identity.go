@@ -37,6 +37,7 @@ const (
 	tokenKey
 	untilKey
 	wayKey
+	kubernetesKey
 )
 
 // WithIdentity returns a context for a request made by id.
@@ -59,4 +60,22 @@ func WithToken(ctx context.Context, token string) context.Context {
 func Token(ctx context.Context) string {
 	token, _ := ctx.Value(tokenKey).(string)
 	return token
+}
+
+// kubernetesToken is a caller's token that Kubernetes takes.
+type kubernetesToken struct{ username, token string }
+
+// withKubernetesToken returns a context for a request of a caller whose token Kubernetes takes as well.
+func withKubernetesToken(ctx context.Context, id Identity, token string) context.Context {
+	return context.WithValue(ctx, kubernetesKey, kubernetesToken{id.Username, token})
+}
+
+// KubernetesToken returns id's own token if Kubernetes takes it, and id makes this request; else "". It must be sent to
+// Kubernetes only.
+func KubernetesToken(ctx context.Context, id Identity) string {
+	own, _ := ctx.Value(kubernetesKey).(kubernetesToken)
+	if own.username != id.Username {
+		return ""
+	}
+	return own.token
 }

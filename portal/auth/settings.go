@@ -169,6 +169,8 @@ type CLI struct {
 	ClientID  string // of a public client; "" if there is none
 	Scopes    []string
 	Audiences []string // a token must have one of them
+	// JobAudience is the audience of tokens of CI jobs that are exchanged: the portal's URL.
+	JobAudience string
 }
 
 // cliWait is how long tools wait for a provider that is not known yet; they could not sign in there anyway.
@@ -188,8 +190,12 @@ func (p *Provider) CLI(ctx context.Context) CLI {
 	return CLI{
 		Issuer: p.cfg.IssuerURL, ClientID: p.cfg.CLIClientID,
 		Scopes: found.scopes(p.cfg.CLIScopes), Audiences: slices.Clone(p.cfg.Audiences),
+		JobAudience: p.cfg.PublicURL,
 	}
 }
+
+// PublicURL returns the portal's URL, scheme and host only.
+func (p *Provider) PublicURL() string { return p.cfg.PublicURL }
 
 // endSessionURL returns the URL of the provider's sign-out page, "" if it has none or does not answer. hint is the ID
 // token of the session there, "" if unknown: some providers do not redirect back without it.

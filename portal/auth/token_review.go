@@ -12,7 +12,8 @@ type TokenReviewer interface {
 	// IssuesTokens reports whether the issuer is that of ServiceAccounts' tokens. It rarely sends a request.
 	IssuesTokens(ctx context.Context, issuer string) (bool, error)
 	// VerifyToken checks signature, issuer, expiry and audience of a token, and returns the namespace of its
-	// ServiceAccount; ErrBadToken means that it is invalid. It sends no request about this token.
+	// ServiceAccount, of a deployer with its team; ErrBadToken means that it is invalid. It sends no request about this
+	// token.
 	VerifyToken(ctx context.Context, issuer, token string, audiences []string) (namespace string, err error)
 	// ReviewToken returns the ServiceAccount of a token by a TokenReview; ErrBadToken means that it is invalid.
 	ReviewToken(ctx context.Context, token string, audiences []string) (Identity, error)

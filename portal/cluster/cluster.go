@@ -71,6 +71,7 @@ type Cluster struct {
 	Revocations *sessions.Revocations // shared by all replicas
 	Turns       *sessions.Turns       // in which the replicas renew sessions
 	Tokens      *sessions.Reviewer
+	Deployers   *operator.Client // exchanges tokens of CI jobs
 
 	silence *silence.Watch // of the API server
 	running running
@@ -124,6 +125,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		feed: watched, rights: may, as: as, activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
+	c.Deployers = c.running.operator
 	c.build(clients, reader, opts)
 	return c, c.signIn(own, clients, opts)
 }

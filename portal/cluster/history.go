@@ -25,6 +25,7 @@ type Version struct {
 	Generation int64
 	By         string    // the username; "" if unknown
 	With       string    // the field manager, as the client names itself; "" if unknown
+	Run        string    // of the pipeline that changed it; "" if none did
 	At         time.Time // when it was changed, or if unknown when it was recorded
 	Spec       map[string]any
 
@@ -80,8 +81,8 @@ func (o *operatorPart) History(ctx context.Context, id auth.Identity, ref catalo
 func versionOf(r *appsv1.ControllerRevision) (Version, error) {
 	v := Version{
 		Generation: r.Revision, By: r.Annotations[v1alpha1.AnnotationChangedBy],
-		With: r.Annotations[v1alpha1.AnnotationChangedWith],
-		At:   r.CreationTimestamp.Time, recorded: r.CreationTimestamp.Time,
+		With: r.Annotations[v1alpha1.AnnotationChangedWith], Run: r.Annotations[v1alpha1.AnnotationChangedRun],
+		At: r.CreationTimestamp.Time, recorded: r.CreationTimestamp.Time,
 		noted: r.Annotations[v1alpha1.AnnotationChangedGeneration] == strconv.FormatInt(r.Revision, 10),
 	}
 	if at, err := time.Parse(time.RFC3339, r.Annotations[v1alpha1.AnnotationChangedAt]); err == nil {

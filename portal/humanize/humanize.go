@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/portico-platform/portico/api/deploy"
 )
 
 // Sentence returns s with a capital letter, unless the first word is a name, and a full stop; "" stays "".
@@ -40,10 +42,14 @@ func HasWords(search, text string) bool {
 }
 
 // Person returns the name to show for a username: without the prefix of the identity provider, which people do not know
-// themselves by, and for IAM identities, such as kubectl's on EKS, the name of the session and its role.
+// themselves by, for IAM identities, such as kubectl's on EKS, the name of the session and its role, and for deployers
+// team/name.
 func Person(username string) string {
 	if strings.HasPrefix(username, "arn:") {
 		return iamPerson(username)
+	}
+	if name := deploy.Name(username); name != username {
+		return name
 	}
 	if _, rest, ok := strings.Cut(username, ":"); ok && rest != "" && !strings.Contains(username, "system:") {
 		return rest

@@ -53,7 +53,7 @@ func New(c *cluster.Cluster, reach Reach, log *slog.Logger) *Pages {
 	base.Names.Prefix = reach.Prefix
 	return &Pages{
 		Base: base, reach: reach,
-		admin: admin.New(base), team: team.New(base), request: request.New(base, reach.Portal),
+		admin: admin.New(base), team: team.New(base, reach.Portal), request: request.New(base, reach.Portal),
 		resource: resource.New(base, reach.Portal), secrets: secrets.New(base),
 	}
 }

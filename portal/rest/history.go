@@ -21,6 +21,7 @@ type pastVersion struct {
 	Time        time.Time      `json:"time" doc:"When it was changed, or if that is not known when it was recorded."`
 	ChangedBy   string         `json:"changedBy,omitempty" doc:"Who changed it, as Kubernetes RBAC knows the user; absent if that is not known."`
 	ChangedWith string         `json:"changedWith,omitempty" doc:"The field manager that changed it, which is what the client says of itself, such as portico-portal or kubectl-edit; absent if that is not known."`
+	ChangedRun  string         `json:"changedRun,omitempty" doc:"The run of a pipeline that changed it, in one line; absent if none did."`
 	Changed     []string       `json:"changed" doc:"What differs from the next older version, as JSON pointers."`
 	Spec        map[string]any `json:"spec" doc:"The spec in this version."`
 }
@@ -41,7 +42,7 @@ func (a *API) history(ctx context.Context, ref catalog.Ref, _ *Place) (*historyO
 	out.Body.Items = make([]pastVersion, 0, len(all))
 	for i, v := range all {
 		one := pastVersion{
-			Generation: v.Generation, Time: v.At.UTC(), ChangedBy: v.By, ChangedWith: v.With,
+			Generation: v.Generation, Time: v.At.UTC(), ChangedBy: v.By, ChangedWith: v.With, ChangedRun: v.Run,
 			Spec: v.Spec, Changed: []string{},
 		}
 		if i+1 < len(all) {

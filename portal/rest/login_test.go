@@ -14,8 +14,8 @@ func TestHowToolsSignInIsToldToEverybody(t *testing.T) {
 	for _, c := range []struct {
 		name, client, want string
 	}{
-		{"with a client for tools", "cli", `{"audiences":["a"],"clientID":"cli","issuer":"https://i.example","scopes":["openid","x"]}`},
-		{"without one", "", `{"audiences":["a"],"issuer":"https://i.example"}`},
+		{"with a client for tools", "cli", `{"audiences":["a"],"clientID":"cli","issuer":"https://i.example","jobAudience":"https://p.example","scopes":["openid","x"]}`},
+		{"without one", "", `{"audiences":["a"],"issuer":"https://i.example","jobAudience":"https://p.example"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			provider, err := auth.NewProvider(auth.Config{

@@ -14,6 +14,13 @@ type OwnerView struct {
 	Steps    []Step
 	Members  []TeamMember
 	Form     MemberForm
+	// Deployers are the pipelines of the Team, Deployer is the form for another one, DeployerRoles are what one can do,
+	// and Workflows are what a pipeline has to contain.
+	Deployers     []Deployer
+	Deployer      DeployerForm
+	DeployerRoles []Choice
+	Workflows     []Command
+
 	Accounts []Account // AWS accounts that it can use
 
 	Activity   Activity // in its namespaces
@@ -146,7 +153,7 @@ func (s SuspendView) effects() []Effect {
 		return []Effect{{Icon: "check", Tone: "good", Text: "Its members have their roles again, within seconds."}}
 	}
 	return []Effect{
-		{Icon: "lock", Tone: "warn", Text: "Its members can look, but not request, change or delete anything; owners cannot change the members. It takes some seconds."},
+		{Icon: "lock", Tone: "warn", Text: "Its members and deployers can look, but not request, change or delete anything; owners cannot change the members. It takes some seconds."},
 		{Icon: "check", Tone: "good", Text: "Everything keeps running: nothing is stopped or deleted."},
 		{Icon: "info", Tone: "idle", Text: "Roles that others bound in its namespaces, such as those of tools, stay as they are."},
 	}

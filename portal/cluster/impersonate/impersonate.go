@@ -1,8 +1,10 @@
 // Package impersonate acts as the caller: by a second ServiceAccount, which can impersonate users and do nothing else
-// except read, as the caller, logs of Pods and the metrics of single Pods.
+// except read, as the caller, logs of Pods and the metrics of single Pods. A caller whose own token Kubernetes takes,
+// as that of a deployer, acts by it.
 package impersonate
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -28,13 +30,16 @@ const Timeout = 15 * time.Second
 
 // Impersonator creates clients that act as a caller.
 type Impersonator struct {
-	config    *rest.Config // address and CA only, no credentials
-	transport http.RoundTripper
-	streams   http.RoundTripper // for long responses: over HTTP/1.1, so that data that nobody reads is not buffered
-	username  string            // of the ServiceAccount, to recognise a refusal of the impersonation itself
-	Tokens    *Tokens           // of the impersonator
-	rights    *rights.Rights
+	config   *rest.Config // address and CA only, no credentials
+	requests way
+	streams  way     // for long responses: over HTTP/1.1, so that data that nobody reads is not buffered
+	username string  // of the ServiceAccount, to recognise a refusal of the impersonation itself
+	Tokens   *Tokens // of the impersonator
+	rights   *rights.Rights
 }
+
+// way is a transport to the API server: with tokens of the impersonating ServiceAccount, and without credentials.
+type way struct{ impersonates, bare http.RoundTripper }
 
 // New returns an Impersonator that sends requests to the API server of own with tokens of the ServiceAccount, which
 // client requests. may decides what was refused to callers.
@@ -57,20 +62,20 @@ func New(own *rest.Config, client kubernetes.Interface, account types.Namespaced
 	}
 	minted := &Tokens{Client: client, Account: account, Clock: c}
 	return &Impersonator{
-		config:    bare,
-		transport: &minter{Tokens: minted, next: base},
-		streams:   &minter{Tokens: minted, next: streams},
-		username:  "system:serviceaccount:" + account.Namespace + ":" + account.Name,
-		Tokens:    minted,
-		rights:    may,
+		config:   bare,
+		requests: way{impersonates: &minter{Tokens: minted, next: base}, bare: base},
+		streams:  way{impersonates: &minter{Tokens: minted, next: streams}, bare: streams},
+		username: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		Tokens:   minted,
+		rights:   may,
 	}, nil
 }
 
 // ClientFor returns a client that acts as id and collects the API server's warnings. It refuses system identities and
 // those without a username: client-go sends no impersonation header for an empty one, so the request would be the
 // impersonator's own.
-func (w *Impersonator) ClientFor(id auth.Identity) (dynamic.Interface, *Warnings, error) {
-	through, err := impersonating(id, w.transport)
+func (w *Impersonator) ClientFor(ctx context.Context, id auth.Identity) (dynamic.Interface, *Warnings, error) {
+	through, err := acting(ctx, id, w.requests)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,8 +91,8 @@ func (w *Impersonator) ClientFor(id auth.Identity) (dynamic.Interface, *Warnings
 }
 
 // StreamsFor returns a client like ClientFor's, for core kinds and for long responses.
-func (w *Impersonator) StreamsFor(id auth.Identity) (corev1client.CoreV1Interface, error) {
-	through, err := impersonating(id, w.streams)
+func (w *Impersonator) StreamsFor(ctx context.Context, id auth.Identity) (corev1client.CoreV1Interface, error) {
+	through, err := acting(ctx, id, w.streams)
 	if err != nil {
 		return nil, err
 	}
@@ -98,16 +103,20 @@ func (w *Impersonator) StreamsFor(id auth.Identity) (corev1client.CoreV1Interfac
 	return client, nil
 }
 
-// impersonating returns an HTTP client that sends requests through base as id.
-func impersonating(id auth.Identity, base http.RoundTripper) (*http.Client, error) {
+// acting returns an HTTP client that sends requests as id: with the caller's own token if Kubernetes takes it, else by
+// impersonation.
+func acting(ctx context.Context, id auth.Identity, by way) (*http.Client, error) {
 	if err := id.Check(); err != nil {
 		return nil, fmt.Errorf("refusing to impersonate: %w", err)
+	}
+	if token := auth.KubernetesToken(ctx, id); token != "" {
+		return &http.Client{Transport: transport.NewBearerAuthRoundTripper(token, by.bare)}, nil
 	}
 	who := transport.ImpersonationConfig{UserName: id.Username, Groups: id.Groups}
 	if id.ServiceAccount {
 		who.Groups = nil // constrained impersonation sends the username only; the API server knows the groups
 	}
-	return &http.Client{Transport: transport.NewImpersonatingRoundTripper(who, base)}, nil
+	return &http.Client{Transport: transport.NewImpersonatingRoundTripper(who, by.impersonates)}, nil
 }
 
 // Warnings collects the API server's warnings.

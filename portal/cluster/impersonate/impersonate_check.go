@@ -30,7 +30,7 @@ func (w *Impersonator) try(ctx context.Context, kinds catalog.Catalog) ([]check.
 		return nil, errors.New("there is no kind to try it with")
 	}
 	kind := kinds[at]
-	client, _, err := w.ClientFor(auth.Identity{Username: nobody, Groups: []string{nobody}})
+	client, _, err := w.ClientFor(ctx, auth.Identity{Username: nobody, Groups: []string{nobody}})
 	if err != nil {
 		return nil, err
 	}

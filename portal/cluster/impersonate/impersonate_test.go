@@ -45,7 +45,7 @@ func TestWriterActsAsTheCaller(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
 	get := func(id auth.Identity) error {
 		t.Helper()
-		c, _, err := w.ClientFor(id)
+		c, _, err := w.ClientFor(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestWriterActsAsTheCaller(t *testing.T) {
 func TestWriterSendsNothingWithoutAToken(t *testing.T) {
 	w, s, _ := newTestImpersonator(t)
 	s.MintErr = apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, "x", errors.New("no"))
-	c, _, err := w.ClientFor(kubetest.Dev)
+	c, _, err := w.ClientFor(t.Context(), kubetest.Dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestWriterRefusesIdentities(t *testing.T) {
 		{Username: "system:admin"},
 		{Username: "a", Groups: []string{"system:masters"}},
 	} {
-		if c, _, err := w.ClientFor(id); err == nil || c != nil {
+		if c, _, err := w.ClientFor(t.Context(), id); err == nil || c != nil {
 			t.Errorf("%+v: %v", id, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestWarningsAreCollected(t *testing.T) {
 		w.Header().Add("Warning", `299 - "old field"`)
 		kubetest.Reply(w, http.StatusOK, map[string]any{"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1"})
 	}
-	c, heard, err := w.ClientFor(kubetest.Dev)
+	c, heard, err := w.ClientFor(t.Context(), kubetest.Dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,8 @@ func TestExplain(t *testing.T) {
 	var unavailable *failure.UnavailableError
 	ours := apierrors.NewForbidden(
 		resource, "x", errors.New(
-			`User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:create resource`))
+			`User "system:serviceaccount:portico-system:portico-impersonator" cannot impersonate-on:user-info:create resource`,
+		))
 	for reason, err := range map[string]error{"impersonation refused": ours, "token refused": apierrors.NewUnauthorized(
 		"no"), "no connection": errors.New("dial")} {
 		if err := c.Explain(t.Context(), kubetest.Dev, listing, err); !errors.As(err, &unavailable) ||

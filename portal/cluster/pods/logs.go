@@ -61,7 +61,7 @@ func (p *Pods) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podlogs
 func (p *Pods) openLog(ctx context.Context, id auth.Identity, q LogQuery) (
 	body io.ReadCloser, done func(), err error,
 ) {
-	api, err := p.impersonator.StreamsFor(id)
+	api, err := p.impersonator.StreamsFor(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}

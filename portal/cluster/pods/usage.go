@@ -100,7 +100,7 @@ func runningPods(pods []*corev1.Pod) []string {
 func (p *Pods) readUsage(ctx context.Context, id auth.Identity, namespace string, pods []string) (
 	map[string]Usage, error,
 ) {
-	client, _, err := p.impersonator.ClientFor(id)
+	client, _, err := p.impersonator.ClientFor(ctx, id)
 	if err != nil {
 		return nil, err
 	}

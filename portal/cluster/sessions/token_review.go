@@ -14,7 +14,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/deploy"
+	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/api/identity"
+	"github.com/portico-platform/portico/api/runs"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/cluster/impersonate"
@@ -27,6 +30,7 @@ type Reviewer struct {
 	issuers sync.Map            // of ServiceAccounts' tokens
 	signers *identity.Keys
 	now     func() time.Time
+	runs    *expiring.Cache[string, string] // of deployers' tokens, in words, by the ID of the token
 }
 
 // NewReviewer returns a Reviewer that fetches the API server's keys with the credentials in cfg, as client does.
@@ -34,7 +38,10 @@ func NewReviewer(cfg *rest.Config, client kubernetes.Interface, own *impersonate
 	*Reviewer, error,
 ) {
 	signers, err := newSigners(cfg, client, c)
-	return &Reviewer{client: client, own: own, signers: signers, now: c.Now}, err
+	return &Reviewer{
+		client: client, own: own, signers: signers, now: c.Now,
+		runs: expiring.New[string, string](runsKept, c.Now),
+	}, err
 }
 
 // IssuesTokens implements auth.TokenReviewer. The API server's issuer is the one in the tokens that it issues to the
@@ -82,6 +89,9 @@ func (t *Reviewer) VerifyToken(ctx context.Context, issuer, token string, audien
 	if !ok {
 		return "", auth.ErrBadToken
 	}
+	if team, _, deployer := deploy.Parse(tok.Subject); deployer { // all teams' are in one namespace
+		return namespace + "/" + team, nil
+	}
 	return namespace, nil
 }
 
@@ -104,5 +114,37 @@ func (t *Reviewer) ReviewToken(ctx context.Context, token string, audiences []st
 	if !ok {
 		return auth.Identity{}, auth.ErrBadToken
 	}
-	return auth.Identity{Username: st.User.Username, Name: name, ServiceAccount: true}, nil
+	id := auth.Identity{Username: st.User.Username, Name: name, ServiceAccount: true}
+	if _, _, deployer := deploy.Parse(id.Username); deployer {
+		id.Name = t.deployer(ctx, id.Username, st.User.Extra[deploy.ExtraCredential])
+	}
+	return id, nil
 }
+
+// deployer returns the name of a deployer for people: with the run that has the token, if that can be found out.
+func (t *Reviewer) deployer(ctx context.Context, username string, credential []string) string {
+	name := deploy.Name(username)
+	if len(credential) != 1 {
+		return name
+	}
+	if run, known := t.runs.Get(credential[0]); known {
+		return name + run
+	}
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	text, keep := "", runMissingFor
+	run, known, err := runs.Find(ctx, t.client.CoordinationV1().Leases(deploy.Namespace), credential[0])
+	if err == nil && known {
+		text, keep = ": "+run.String(), deploy.Lifetime
+	}
+	t.runs.Put(credential[0], text, keep)
+	return name + text
+}
+
+// Looking up runs: runTimeout bounds one request, a token without a known run is looked up again after runMissingFor,
+// and runsKept bounds those that are remembered.
+const (
+	runTimeout    = 2 * time.Second
+	runMissingFor = 15 * time.Second
+	runsKept      = 10_000
+)

@@ -281,7 +281,7 @@ func (ch change) object(name string, is *unstructured.Unstructured) activity.Obj
 func (w *Writer) send(ctx context.Context, id auth.Identity, verb string, ref catalog.Ref,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {
-	client, heard, err := w.impersonator.ClientFor(id)
+	client, heard, err := w.impersonator.ClientFor(ctx, id)
 	if err != nil {
 		return Result{}, err
 	}

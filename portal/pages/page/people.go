@@ -3,6 +3,7 @@ package page
 import (
 	"sync"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/humanize"
 )
@@ -47,7 +48,7 @@ func (p *people) knows(username string) bool {
 
 // called returns the display name of the user.
 func (p *people) called(username string) string {
-	if p != nil {
+	if _, _, deployer := deploy.Parse(username); p != nil && !deployer { // whose name has the run of now
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if name := p.seen[username]; name != "" {

@@ -28,12 +28,21 @@ func ResourceOf(s Space, k catalog.Kind, obj *unstructured.Unstructured, now tim
 		ID: id, Name: obj.GetName(), Team: s.Team.ID,
 		Href: views.ResourcePath(s.Team.ID, k.Plural, obj.GetName()),
 		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: is, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
-		Provider:    catalog.TextAt(obj, "spec", "providerRef", "name"),
-		Requester:   obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy],
-		RequestedBy: s.people.called(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
-		Leaving:     obj.GetDeletionTimestamp() != nil,
-		Created:     views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},
+		Provider:  catalog.TextAt(obj, "spec", "providerRef", "name"),
+		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy],
+		RequestedBy: InRun(s.people.called(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
+			catalog.TextAt(obj, "status", "requestedRun")),
+		Leaving: obj.GetDeletionTimestamp() != nil,
+		Created: views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},
 	}
+}
+
+// InRun returns who did something, with the run of a pipeline that they are, if they are one.
+func InRun(who, run string) string {
+	if run == "" {
+		return who
+	}
+	return who + " (" + run + ")"
 }
 
 // ElementID makes an object's name usable in a CSS selector, where dots separate classes. It is unique: names cannot

@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -104,7 +105,7 @@ func (p *Pages) author(v cluster.Version) string {
 	case strings.HasPrefix(v.By, "system:serviceaccount:") && strings.HasSuffix(v.By, ":portico-operator"):
 		return "Portico"
 	}
-	return p.Called(v.By)
+	return page.InRun(p.Called(v.By), v.Run)
 }
 
 // ways are texts for field managers, by prefix; the first match applies.

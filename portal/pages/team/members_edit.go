@@ -72,17 +72,16 @@ func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
 	}
 	form := p.readForm(r)
 	if write.ETag(obj) != form.ETag {
-		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and " +
-			"repeat what you want."
-		return p.showTeam(w, r, l, obj, form, http.StatusConflict)
+		form.Problem = changedMeanwhile
+		return p.showTeam(w, r, l, obj, forms{member: form}, http.StatusConflict)
 	}
 	members, wrong := p.changed(t, form)
 	if wrong != "" {
 		form.Errors = []string{wrong}
-		return p.showTeam(w, r, l, obj, form, http.StatusUnprocessableEntity)
+		return p.showTeam(w, r, l, obj, forms{member: form}, http.StatusUnprocessableEntity)
 	}
 	if form.Warning = warning(l.id, t, members); form.Warning != "" && r.PostForm.Get("sure") != "yes" {
-		return p.showTeam(w, r, l, obj, form, http.StatusOK)
+		return p.showTeam(w, r, l, obj, forms{member: form}, http.StatusOK)
 	}
 	return p.send(w, r, l, obj, form, members)
 }
@@ -162,27 +161,39 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, l teamRequest, obj 
 		}
 		list = append(list, one)
 	}
-	result, err := p.Cluster.Write.Patch(r.Context(), l.id, l.ref,
-		map[string]any{"spec": map[string]any{"members": list}}, form.ETag, false)
+	form.Warning = ""
+	return p.patch(w, r, l, obj, map[string]any{"members": list}, form.ETag, func(problem string, errs []string) forms {
+		form.Problem, form.Errors = problem, errs
+		return forms{member: form}
+	})
+}
+
+// changedMeanwhile is the message for a form that was made from an older version of the Team.
+const changedMeanwhile = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and " +
+	"repeat what you want."
+
+// patch changes fields of the Team's spec as the caller, and shows the page: with again's form if they are refused.
+func (p *Pages) patch(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured,
+	fields map[string]any, etag string, again func(problem string, errs []string) forms,
+) error {
+	result, err := p.Cluster.Write.Patch(r.Context(), l.id, l.ref, map[string]any{"spec": fields}, etag, false)
 	var changed *failure.ChangedError
-	switch fields := catalog.FromStatus(l.ref.Kind, err); {
+	var errs []string
+	switch wrong := catalog.FromStatus(l.ref.Kind, err); {
 	case err == nil:
 		return page.SeeOther(w, r, views.AppliedPath(views.OwnerPath(l.ref.Name), result.Object.GetGeneration()))
 	case errors.As(err, &changed):
-		form.Problem = "Somebody else changed the team in the meantime: nothing was changed. Look at it again, and " +
-			"repeat what you want."
-		return p.showTeam(w, r, l, changed.Now, form, http.StatusConflict)
-	case len(fields) > 0:
-		for _, f := range fields {
-			form.Errors = append(form.Errors, humanize.Sentence(f.Message))
+		return p.showTeam(w, r, l, changed.Now, again(changedMeanwhile, nil), http.StatusConflict)
+	case len(wrong) > 0:
+		for _, f := range wrong {
+			errs = append(errs, humanize.Sentence(f.Message))
 		}
 	case page.Unseen(err):
 		return err
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
-		form.Errors = []string{humanize.Sentence(page.AdmissionWords(err))}
+		errs = []string{humanize.Sentence(page.AdmissionWords(err))}
 	default:
 		return err
 	}
-	form.Warning = ""
-	return p.showTeam(w, r, l, obj, form, http.StatusUnprocessableEntity)
+	return p.showTeam(w, r, l, obj, again("", errs), http.StatusUnprocessableEntity)
 }

@@ -10,10 +10,13 @@ import (
 )
 
 // Pages serves the pages of Teams.
-type Pages struct{ *page.Base }
+type Pages struct {
+	*page.Base
+	portal string // its URL
+}
 
-// New returns the pages.
-func New(base *page.Base) *Pages { return &Pages{base} }
+// New returns the pages of the portal at a URL.
+func New(base *page.Base, portal string) *Pages { return &Pages{base, portal} }
 
 // Routes adds the pages to r.
 func (p *Pages) Routes(r chi.Router) {
@@ -22,6 +25,8 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get("/live", p.Handler(p.live))
 		r.Get("/members", p.Handler(p.back)) // the URL on which a refused form was shown
 		r.Post("/members", p.Handler(p.members))
+		r.Get("/deployers", p.Handler(p.back))
+		r.Post("/deployers", p.Handler(p.deployers))
 		r.Get("/suspend", p.Handler(p.suspendAsk))
 		r.Post("/suspend", p.Handler(p.suspend))
 	})

@@ -37,7 +37,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showTeam(w, r, l, obj, views.MemberForm{}, http.StatusOK)
+	return p.showTeam(w, r, l, obj, forms{}, http.StatusOK)
 }
 
 // back redirects to the page.
@@ -49,9 +49,15 @@ func (p *Pages) back(w http.ResponseWriter, r *http.Request) error {
 	return page.SeeOther(w, r, views.OwnerPath(l.ref.Name))
 }
 
-// showTeam shows the page with the values in the members form.
+// forms are the values in the forms of the page.
+type forms struct {
+	member   views.MemberForm
+	deployer views.DeployerForm
+}
+
+// showTeam shows the page with the values in its forms.
 func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured,
-	form views.MemberForm, status int,
+	f forms, status int,
 ) error {
 	frame, err := p.Frame(r, l.id, page.Space{}, page.OwnerOf(obj).Title, l.ref.Kind.Title)
 	if err != nil {
@@ -61,7 +67,7 @@ func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, 
 	if err != nil {
 		return err
 	}
-	view.Frame, view.Form, view.Applied = frame, form, l.applied
+	view.Frame, view.Form, view.Deployer, view.Applied = frame, f.member, f.deployer, l.applied
 	if view.Frame.Section = ""; view.MayAdminister {
 		view.Frame.Section = views.AdminSection
 	}
@@ -106,6 +112,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) error {
 			return page.Parts(ctx, page.Replace("team-status", views.OwnerStatusPart(view)),
 				page.Replace("team-progress", views.OwnerProgressPart(view)),
 				page.Replace("team-members", views.OwnerMembersPart(view)),
+				page.Replace("team-deployers", views.OwnerDeployersPart(view)),
 				page.Replace("team-use", views.OwnerUsePart(view)),
 				page.Replace("team-activity", views.OwnerActivityPart(view)))
 		},
@@ -123,6 +130,7 @@ func (p *Pages) viewOf(ctx context.Context, l teamRequest, obj *unstructured.Uns
 		Resource: page.ResourceOf(p.SpaceNamed(page.PlatformTeam), l.ref.Kind, obj, p.Now()), Members: p.membersOf(t),
 		Leaving: obj.GetDeletionTimestamp() != nil, Held: int(t.Status.Resources),
 	}
+	p.addDeployers(t, &view)
 	view.Steps = resource.OwnSteps(obj, l.ref.Kind, p.Now())
 	for _, a := range t.Spec.Providers {
 		view.Accounts = append(view.Accounts, views.Account{Name: a.Name, Regions: a.Regions})
