@@ -11,6 +11,9 @@ import (
 // compromised portal cannot change which tokens it accepts.
 func (f *flags) peopleFlags(set *flag.FlagSet) {
 	p := &f.controllers.People
+	set.StringVar(&f.controllers.DeployAudience, "deploy-audience", "", "the portal's `URL`, as its --public-url: the "+
+		"audience of tokens that CI systems give their jobs, and that are exchanged for those of deployers. Empty: "+
+		"none are")
 	set.StringVar(&p.Issuer, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider, as the portal has it: its "+
 		"tokens let people set values of Secrets and see a password, by their own rights in Kubernetes. Empty: "+
 		"nobody may")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -24,8 +25,9 @@ const latest = 10
 
 func (a *app) describeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "describe [KIND] NAME", Short: "Show one resource: its status, progress, details and latest events",
-		Args: words(1, 2),
+		Use:   "describe [KIND] NAME",
+		Short: "Show one resource: its status, progress, details and latest events",
+		Args:  words(1, 2),
 		Long: `Describe shows what the page of a resource in the portal shows: its status and the reason, where to connect, the steps on the way
 to Ready, the versions of a web app, and the latest events. Leave out the kind if no other resource has the name.`,
 		Example:           "  portico describe orders -n payments\n  portico describe database orders -n payments",
@@ -119,7 +121,7 @@ func (a *app) summary(t target, o *object, checks *client.Checks) error {
 		{"Region", catalog.TextAt(o, "status", "region")},
 		{"ARN", catalog.TextAt(o, "status", "arn")},
 		{"Deletion policy", catalog.TextAt(o, "spec", "deletionPolicy")},
-		{"Requested by", o.GetAnnotations()[v1alpha1.AnnotationRequestedBy]},
+		{"Requested by", requester(o)},
 		{"Age", a.age(o)},
 	}...)
 	if checks.LastChecked != nil {
@@ -129,6 +131,15 @@ func (a *app) summary(t target, o *object, checks *client.Checks) error {
 		lines = append(lines, line{name, checks.Live[name]})
 	}
 	return a.details(lines)
+}
+
+// requester returns who requested an object, with the run of a pipeline if one did.
+func requester(o *object) string {
+	who := deploy.Name(o.GetAnnotations()[v1alpha1.AnnotationRequestedBy])
+	if run := catalog.TextAt(o, "status", "requestedRun"); run != "" {
+		who += " (" + run + ")"
+	}
+	return who
 }
 
 // details prints the lines that have a value.

@@ -59,6 +59,9 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*session.NoLoginError](err); ok {
 		return exitLogin
 	}
+	if _, ok := errors.AsType[*session.JobError](err); ok {
+		return exitLogin
+	}
 	switch client.StatusOf(err) {
 	case http.StatusUnauthorized:
 		return exitLogin

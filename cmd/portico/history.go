@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 )
@@ -15,10 +16,13 @@ import (
 func (a *app) historyCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "history KIND NAME", Short: "List who changed one resource and what, newest first", Args: words(1, 2),
+		Use:   "history KIND NAME",
+		Short: "List who changed one resource and what, newest first",
+		Args:  words(1, 2),
 		Long: `History lists the last versions of a resource: who changed it, when, with which client, and which settings. -o yaml shows the
 settings of each version. To return to one, use the tab History of the resource in the portal, or apply its settings again.`,
-		Example: "  portico history bucket reports -n payments", ValidArgsFunction: a.completeObjects,
+		Example:           "  portico history bucket reports -n payments",
+		ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {
@@ -45,10 +49,19 @@ func (a *app) history(ctx context.Context, t target, format string) error {
 	}
 	rows := a.table("VERSION", "AGE", "CHANGED BY", "WITH", "CHANGED")
 	for i, v := range past.Items {
-		rows.add(fmt.Sprint(v.Generation), a.since(v.Time), cmp.Or(v.ChangedBy, "unknown"),
+		rows.add(fmt.Sprint(v.Generation), a.since(v.Time), changer(v),
 			cmp.Or(v.ChangedWith, "unknown"), changedIn(past.Items, i))
 	}
 	return rows.write()
+}
+
+// changer returns who made a version, with the run of a pipeline if one did.
+func changer(v client.PastVersion) string {
+	who := cmp.Or(deploy.Name(v.ChangedBy), "unknown")
+	if v.ChangedRun != "" {
+		who += " (" + v.ChangedRun + ")"
+	}
+	return who
 }
 
 // changedIn returns what a version changed in the previous one.

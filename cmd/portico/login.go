@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,17 +14,25 @@ import (
 )
 
 func (a *app) loginCommand() *cobra.Command {
-	var device bool
+	var how loginHow
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "login [SERVER]", Short: "Log in at a portal", Args: words(0, 1),
+		Use:               "login [SERVER]",
+		Short:             "Log in at a portal",
+		Args:              words(0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Login opens a browser to sign you in where the portal does. Where there is none, such as over SSH, it prints an address and a
 code for a browser elsewhere. The portal is remembered for all other commands.
 
-CI jobs need no login: they set PORTICO_SERVER, and PORTICO_TOKEN to a token, such as that of a ServiceAccount, or
+With --ci a job of GitHub Actions or GitLab CI logs in by the token that its CI system gives it, as a deployer of a Team: no
+secret is stored at the CI system. A job of GitHub Actions needs the permission id-token: write, one of GitLab CI an id_token
+PORTICO_ID_TOKEN. The login is renewed while the job runs.
+
+Other programs need no login: they set PORTICO_SERVER, and PORTICO_TOKEN to a token, such as that of a ServiceAccount, or
 PORTICO_TOKEN_FILE to a file that has it.`,
-		Example: "  portico login https://portal.example.com\n  portico login https://portal.example.com --device",
+		Example: "  portico login https://portal.example.com\n  portico login https://portal.example.com --device\n" +
+			"  portico login https://portal.example.com --ci\n" +
+			"  portico login https://portal.example.com --ci --deployer payments/release",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if a.server != "" && normal(a.server) != normal(args[0]) {
@@ -33,16 +42,14 @@ PORTICO_TOKEN_FILE to a file that has it.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			err := a.login(ctx, device)
+			err := a.loginBy(ctx, how)
 			if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
 				return &timeoutError{fmt.Sprintf("nobody logged in within %s: try again", timeout)}
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&device, "device", false, "print an address and a code even if there is a browser here")
-	cmd.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "the longest wait for you, a `duration` such as "+
-		"30s, 10m or 2h")
+	loginFlags(cmd, &how, &timeout)
 	return cmd
 }
 
@@ -79,6 +86,73 @@ func (a *app) login(ctx context.Context, device bool) error {
 		return err
 	}
 	return a.greet(ctx, server, s)
+}
+
+// loginHow are the flags of a login.
+type loginHow struct {
+	device, ci         bool
+	deployer, audience string
+}
+
+func loginFlags(cmd *cobra.Command, how *loginHow, timeout *time.Duration) {
+	cmd.Flags().BoolVar(&how.device, "device", false, "print an address and a code even if there is a browser here")
+	cmd.Flags().BoolVar(&how.ci, "ci", false, "log in as a CI job, by the token that the CI system gives it")
+	cmd.Flags().StringVar(&how.deployer, "deployer", "", "with --ci, the deployer as `team/name`, where the token "+
+		"fits several")
+	cmd.Flags().StringVar(&how.audience, "audience", "", "with --ci, the `URL` that the job's token must be for, if "+
+		"the portal has another one than SERVER")
+	cmd.Flags().DurationVar(timeout, "timeout", defaultTimeout, "the longest wait for you, a `duration` such as "+
+		"30s, 10m or 2h")
+}
+
+// loginBy logs in as a person, or as a CI job.
+func (a *app) loginBy(ctx context.Context, how loginHow) error {
+	switch {
+	case how.device && how.ci:
+		return usagef("--device is for people and --ci for jobs: leave one out")
+	case (how.deployer != "" || how.audience != "") && !how.ci:
+		return usagef("--deployer and --audience are for --ci")
+	case how.ci:
+		return a.loginJob(ctx, how.deployer, how.audience)
+	}
+	return a.login(ctx, how.device)
+}
+
+// loginJob logs in as a CI job.
+func (a *app) loginJob(ctx context.Context, deployer, audience string) error {
+	server, err := a.address()
+	if err != nil {
+		return usagef("at which portal? Name it, such as portico login https://portal.example.com --ci")
+	}
+	c, err := a.clientOf(server, nil)
+	if err != nil {
+		return err
+	}
+	known, err := c.GetLogin(ctx)
+	if err != nil {
+		return fmt.Errorf("asking %s how to log in: %w", server, err)
+	}
+	via, err := a.via()
+	if err != nil {
+		return err
+	}
+	// The server must not choose the audience: it could ask for a token for somebody else, and gets it.
+	if audience = cmp.Or(audience, server); known.JobAudience != audience {
+		return &session.JobError{
+			Why: fmt.Sprintf("%s takes tokens of jobs for the audience %q, and is reached at another "+
+				"address: if that is right, give --audience %s", server, known.JobAudience, clean(known.JobAudience)),
+		}
+	}
+	j := session.Job{
+		Server: server, Audience: audience, Deployer: deployer, Env: a.env, Via: via, Clock: a.clock,
+	}
+	store := a.store()
+	s, err := j.Run(ctx, &store)
+	if err != nil {
+		return err
+	}
+	a.say("Logged in at %s as deployer %s, for %s.", server, clean(s.Job.Name), clean(s.Job.Run))
+	return nil
 }
 
 // greet prints who is logged in, which also shows that the portal accepts the token.

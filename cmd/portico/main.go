@@ -5,11 +5,13 @@ package main
 import (
 	"context"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/cli/browser"
@@ -55,13 +57,25 @@ func system() world {
 	}
 	w.dir = os.Getenv("PORTICO_CONFIG_DIR")
 	if base, err := os.UserConfigDir(); w.dir == "" && err == nil {
-		w.dir = filepath.Join(base, "portico")
+		w.dir = filepath.Join(base, "portico", jobFolder(os.Getenv))
 	}
 	if w.asks && hasBrowser(os.Getenv) {
 		browser.Stdout, browser.Stderr = io.Discard, io.Discard
 		w.open = browser.OpenURL
 	}
 	return w
+}
+
+// jobFolder returns the folder below that of a person's logins where those of a CI job are, "" outside of jobs: jobs of
+// several teams can share a machine, and its user.
+func jobFolder(env func(string) string) string {
+	for _, id := range []string{env("CI_JOB_ID"), env("GITHUB_RUN_ID")} {
+		if id != "" {
+			parts := []string{id, env("GITHUB_RUN_ATTEMPT"), env("GITHUB_JOB"), env("RUNNER_NAME")}
+			return filepath.Join("jobs", url.PathEscape(strings.Join(parts, "-")))
+		}
+	}
+	return ""
 }
 
 // hasBrowser reports whether the user would see a browser opened here: not over SSH, and not without a display.

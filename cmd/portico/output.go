@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/yaml"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -130,7 +131,7 @@ func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
 		cells = append(cells, c.Value(o))
 	}
 	if wide {
-		cells = append(cells, o.GetAnnotations()[v1alpha1.AnnotationRequestedBy])
+		cells = append(cells, deploy.Name(o.GetAnnotations()[v1alpha1.AnnotationRequestedBy]))
 	}
 	return append(cells, why)
 }

@@ -115,7 +115,7 @@ func (a *app) token(server string) (func(context.Context) (string, error), error
 	if err != nil {
 		return nil, err
 	}
-	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock, Via: via}).Token, nil
+	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock, Via: via, Env: a.env}).Token, nil
 }
 
 // plausible returns a token without its trailing line break. Text that is no token is an error, which never repeats it.

@@ -15,7 +15,9 @@ import (
 // teamCommand returns the commands about Teams, which admins create and owners manage.
 func (a *app) teamCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "team", Short: "Look after teams: their members, and what they can use", Args: words(0, 0),
+		Use:   "team",
+		Short: "Look after teams: their members, and what they can use",
+		Args:  words(0, 0),
 		Long: `A team is a group of people with their own namespaces. Platform admins create teams and decide what they can have; owners of a team
 decide who its members are. Name groups and users as Kubernetes knows them, with the portal's prefix, such as oidc:growth.`,
 		Example: `  portico team create growth --set title=Growth --member group:oidc:team-growth=Developer --account development --wait
@@ -25,6 +27,7 @@ decide who its members are. Name groups and users as Kubernetes knows them, with
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.teamListCommand(), a.teamGetCommand(), a.teamCreateCommand(), a.teamMembersCommand(),
+		a.teamDeployersCommand(),
 		a.addMemberCommand(),
 		a.removeMemberCommand(), a.suspendCommand(), a.resumeTeamCommand(), a.deleteTeamCommand())
 	return cmd
@@ -82,7 +85,9 @@ type createTeamFlags struct {
 func (a *app) teamCreateCommand() *cobra.Command {
 	f := createTeamFlags{}
 	cmd := &cobra.Command{
-		Use: "create TEAM", Short: "Make a team, for platform admins", Args: words(1, 1),
+		Use:               "create TEAM",
+		Short:             "Make a team, for platform admins",
+		Args:              words(1, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Create creates a team with its namespaces: one with the name of the team, unless --set namespaces.0.name=NAME names others. portico
 kinds team lists what --set takes. portico apply -f creates a team from a file.`,

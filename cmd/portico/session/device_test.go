@@ -109,8 +109,16 @@ func TestTheDeviceFlow(t *testing.T) {
 				})
 				var said bytes.Buffer
 				l := session.Login{
-					Server: server, Store: store, Say: &said, Via: p,
-					Settings: session.Settings{Issuer: issuer, ClientID: "cli", Scopes: []string{"openid"}, Audiences: []string{"api"}},
+					Server: server,
+					Store:  store,
+					Say:    &said,
+					Via:    p,
+					Settings: session.Settings{
+						Issuer:    issuer,
+						ClientID:  "cli",
+						Scopes:    []string{"openid"},
+						Audiences: []string{"api"},
+					},
 				}
 				_, err := l.Run(t.Context())
 				time.Sleep(time.Minute) // until the timers that the library does not stop have fired

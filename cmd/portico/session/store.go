@@ -35,6 +35,16 @@ type Session struct {
 	IDToken      string    `json:"idToken"`
 	Expiry       time.Time `json:"expiry"`
 	RefreshToken string    `json:"refreshToken,omitempty"`
+	// Job is set for the login of a CI job, whose token comes from an exchange: it is renewed by another one.
+	Job *StoredJob `json:"job,omitempty"`
+}
+
+// StoredJob is how a CI job logged in.
+type StoredJob struct {
+	Audience string `json:"audience"`
+	Deployer string `json:"deployer,omitempty"` // that was named
+	Name     string `json:"name"`               // of the deployer, as team/name
+	Run      string `json:"run"`
 }
 
 func (s Store) path() string { return filepath.Join(s.Dir, "sessions.json") }

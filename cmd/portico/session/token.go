@@ -36,8 +36,9 @@ func (e *NoLoginError) Error() string {
 type Tokens struct {
 	Server string
 	Store  Store
-	Clock  clock.PassiveClock
+	Clock  clock.Clock
 	Via    http.RoundTripper // to the identity provider; nil: the default one
+	Env    func(string) string
 
 	mu   sync.Mutex
 	last *Session
@@ -79,6 +80,17 @@ func (t *Tokens) renew(ctx context.Context) error {
 			return &NoLoginError{Server: t.Server, Why: "you have logged out at " + t.Server}
 		case t.fresh(s):
 			t.last = s
+			return nil
+		case s.Job != nil:
+			j := Job{
+				Server: t.Server, Audience: s.Job.Audience, Deployer: s.Job.Deployer, Env: t.Env, Via: t.Via,
+				Clock: t.Clock,
+			}
+			fresh, err := j.Run(ctx, nil)
+			if err != nil {
+				return fmt.Errorf("the job's login has ended, and cannot be renewed: %w", err)
+			}
+			all.Servers[t.Server], t.last = fresh, fresh
 			return nil
 		case s.RefreshToken == "":
 			return ended
