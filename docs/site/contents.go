@@ -17,8 +17,24 @@ type Group struct {
 // contents is the navigation, in the order of reading. Pages in a folder whose README.md is here are found on that
 // page. Kinds have the names that the portal gives them, with that of Kubernetes.
 var contents = []Group{
-	{"Start", []Entry{{"", "Documentation"}, {"getting-started", "Getting started"}, {"concepts", "Concepts"}, {"glossary", "Glossary"}}},
-	{"For teams", []Entry{{"user-guide", "User guide"}, {"troubleshooting", "Troubleshooting"}, {"gitops", "Argo CD and Flux"}}},
+	{
+		"Start",
+		[]Entry{
+			{"", "Documentation"},
+			{"getting-started", "Getting started"},
+			{"concepts", "Concepts"},
+			{"glossary", "Glossary"},
+		},
+	},
+	{
+		"For teams",
+		[]Entry{
+			{"user-guide", "User guide"},
+			{"troubleshooting", "Troubleshooting"},
+			{"ci", "Deploy from CI"},
+			{"gitops", "Argo CD and Flux"},
+		},
+	},
 	{"What teams request", []Entry{
 		{"kinds/webapp", "Web app (WebApp)"},
 		{"kinds/s3bucket", "Bucket (S3Bucket)"},
@@ -35,13 +51,23 @@ var contents = []Group{
 	{"What admins create", []Entry{
 		{"kinds/awsprovider", "AWS account (AWSProvider)"},
 		{"kinds/team", "Team (Team)"},
+		{"kinds/deploypolicy", "Deploy policy (DeployPolicy)"},
 		{"kinds/hostnamegrant", "Hostname grant (HostnameGrant)"},
 		{"kinds/domainclaim", "Claim of a hostname (DomainClaim)"},
 		{"kinds/poolgateway", "Gateway of the pool (PoolGateway)"},
 	}},
-	{"Programs", []Entry{
-		{"cli", "Command line"}, {"cli-reference", "Command line reference"}, {"rest-api", "REST API"}, {"rest-reference", "REST API reference"},
-	}},
+	{
+		"Programs",
+		[]Entry{
+			{
+				"cli",
+				"Command line",
+			},
+			{"cli-reference", "Command line reference"},
+			{"rest-api", "REST API"},
+			{"rest-reference", "REST API reference"},
+		},
+	},
 	{"For admins", []Entry{
 		{"install", "Install"},
 		{"upgrade", "Upgrade"},
@@ -53,7 +79,15 @@ var contents = []Group{
 		{"disaster", "When the cluster is lost"},
 		{"endpoints", "Servers that are not AWS"},
 	}},
-	{"Security", []Entry{{"security", "Threat model"}, {"authorization", "Who can do what"}, {"audit", "Who did what"}, {"bounds", "What is bounded"}}},
+	{
+		"Security",
+		[]Entry{
+			{"security", "Threat model"},
+			{"authorization", "Who can do what"},
+			{"audit", "Who did what"},
+			{"bounds", "What is bounded"},
+		},
+	},
 	{"About Portico", []Entry{
 		{"comparison", "Comparison"},
 		{"architecture", "How it is built"},

@@ -17,6 +17,10 @@ var elsewhere = map[string]string{
 	"AnnotationDefaultProvider": "on namespaces",
 	"AnnotationGuardrails":      "on namespaces", "AnnotationKeptFor": "on Secrets",
 	"AnnotationActor": "on Events", "AnnotationActorName": "on Events", "AnnotationValuesSet": "on Secrets",
+	"AnnotationChangedRun": "on ControllerRevisions", "AnnotationConditions": "on ServiceAccounts of deployers",
+	"AnnotationUsed": "on ServiceAccounts of deployers", "AnnotationUsedBy": "on ServiceAccounts of deployers",
+	"AnnotationRefused": "on ServiceAccounts of deployers", "AnnotationRefusal": "on ServiceAccounts of deployers",
+	"AnnotationRun": "on Leases of exchanges", "AnnotationUntil": "on Leases of exchanges",
 	"AnnotationURL": "on the operator's Lease", "AnnotationCA": "on the operator's Lease",
 }
 

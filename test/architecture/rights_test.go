@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/portico-platform/portico/api/deploy"
 )
 
 // TestTheOperatorHasNoRightToMoreRights checks that the operator has none of the permissions that would give it the
@@ -63,6 +65,10 @@ func withoutTeams(t *testing.T, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 		{
 			APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, Verbs: []string{"bind"},
 			ResourceNames: []string{"portico-viewer", "portico-developer", "portico-owner", "portico-secret-writer", "portico-database-reader", "portico-database-owner"},
+		},
+		{
+			APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, Verbs: []string{"bind"},
+			ResourceNames: deploy.Roles(),
 		},
 	}
 	rest := slices.DeleteFunc(slices.Clone(rules), func(r rbacv1.PolicyRule) bool {

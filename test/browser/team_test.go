@@ -211,7 +211,7 @@ func TestAnOwnerDecidesWhoTheMembersAre(t *testing.T) {
 	x.every("members")
 	add := func(name string) {
 		x.fill(`#member-name`, name)
-		x.press(`button[value="add"]`)
+		x.press(`#add-member button[value="add"]`)
 	}
 	add("payments-owners")
 	x.await(`#member-error`, "is a member already, as Owner")

@@ -135,6 +135,13 @@ func (j journey) object(kind, name, spec string) engine.Object {
 	case "AWSProvider":
 		o = &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}, Spec: *j.keys.Spec.DeepCopy()}
 		j.t.Cleanup(func() { forget(j.t, j.c, o.GetName()) })
+	case "DeployPolicy":
+		o = &v1alpha1.DeployPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DeployPolicyName},
+			Spec: v1alpha1.DeployPolicySpec{Issuers: []v1alpha1.DeployIssuer{{
+				Name: "github", Type: v1alpha1.IssuerGitHub, Owners: []v1alpha1.DeployOwner{{ID: "65", Name: "acme"}},
+			}}},
+		}
 	case "Team":
 		o = &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}}
 		j.t.Cleanup(func() { dismiss(j.t, j.c, o.(*v1alpha1.Team)) })

@@ -163,7 +163,11 @@ var others = []struct {
 		{"members[].user", `{"members":[{"user":"oidc:nobody","role":"Owner"}]}`, "InSync", true},
 		{"hostnames.gatewayClasses[]", `{"hostnames":{"suffixes":["nobodys.example"],"gatewayClasses":["nowhere"]}}`, "InSync", true},
 		{"hostnames.zones[]", `{"hostnames":{"suffixes":["nobodys.example"],"zones":["Z0123456789ABCDEFGHIJ"]}}`, "InSync", true},
+		{"deployers[].issuer", `{"deployers":[{"name":"d","issuer":"nowhere","repository":"acme/shop","repositoryID":"74","owner":"acme","ownerID":"65","branch":"main","namespaces":["payments"],"role":"Viewer"}]}`, "DeployerNotAllowed", true},
 	}, []string{
+		"deployers[].name", "deployers[].repository", "deployers[].repositoryID", "deployers[].owner",
+		"deployers[].ownerID", "deployers[].branch", "deployers[].tag", "deployers[].environment",
+		"deployers[].events[]", "deployers[].namespaces[]",
 		"title", "contact", "namespaces[].name", "defaults.tags{}", "hostnames.suffixes[]", "isolation.allowFrom[]",
 		"isolation.allowTo[]",
 		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]",
@@ -173,6 +177,13 @@ var others = []struct {
 		"guardrails.allowedKeyPairs[]", "guardrails.allowedParameterGroups[]", "guardrails.allowedInstanceProfiles[]",
 		"guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
 		"guardrails.allowedSenders[]", "guardrails.allowedPrincipals[]", "guardrails.allowedSubscribers[]",
+	}},
+	{"DeployPolicy", nil, []string{
+		"issuers[].name", "issuers[].url", "issuers[].caBundle", "issuers[].owners[].id", "issuers[].owners[].name",
+		"issuers[].owners[].teams[]", "issuers[].claims.repository", "issuers[].claims.repositoryID",
+		"issuers[].claims.owner", "issuers[].claims.ownerID", "issuers[].claims.branch", "issuers[].claims.tag",
+		"issuers[].claims.environment", "issuers[].claims.event", "issuers[].claims.events[]",
+		"issuers[].claims.workflow", "issuers[].claims.commit", "issuers[].claims.run",
 	}},
 	{"HostnameGrant", []wrong{
 		{"gatewayClasses[]", `{"gatewayClasses":["nowhere"]}`, "InSync", true},

@@ -12,9 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-
 	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/tiers"
@@ -53,7 +50,6 @@ func newReader(t *testing.T) *reader {
 	bucket := "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: reports}\nspec:\n  providerRef: " +
 		"{name: " + stack.Provider + "}\n"
 	r.file("platform/bucket.yaml", bucket+"  versioning: Enabled\n")
-	forgetCI(t)
 	r.login(p.url, "payments-dev")
 	t.Cleanup(func() {
 		for _, name := range []string{"webapp/shop", "bucket/reports", "queue/jobs"} {
@@ -77,23 +73,6 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// forgetCI deletes, at the end of the test, the ServiceAccount and its role that the page creates.
-func forgetCI(t *testing.T) {
-	t.Helper()
-	clients, err := kubernetes.NewForConfig(world.Admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		noAccount := clients.CoreV1().ServiceAccounts("payments").Delete(ctx, "ci", metav1.DeleteOptions{})
-		noBinding := clients.RbacV1().RoleBindings("payments").Delete(ctx, "ci", metav1.DeleteOptions{})
-		if err := errors.Join(noAccount, noBinding); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 func (r *reader) file(name, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.here, name)
@@ -109,8 +88,8 @@ const (
 )
 
 // otherwise has the replacements of commands that need a person, never end, or are only the name of a command.
-var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "add-member",
-	"remove-member"), []docs.Otherwise{
+var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "deployers",
+	"add-member", "remove-member"), []docs.Otherwise{
 	{Command: "portico request", Type: "portico request --help", Why: person},
 	{Command: "portico rollback shop", Type: "portico rollback shop || [ $? = 1 ]", Why: "it has no earlier version; TestRollingBackAWebApp returns to one"},
 	{Command: "portico get --status needs-you --watch", Type: "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]", Why: person},

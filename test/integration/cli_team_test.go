@@ -57,7 +57,7 @@ func TestATeamIsMadeAndKeptByTheCommandLine(t *testing.T) {
 		t.Errorf("the members are %s", out)
 	}
 	if _, said := owner.run(6, "team", "suspend", name, "--yes"); !strings.Contains(
-		said, "owners of a team change spec.members only, and this changes spec.suspended") {
+		said, "owners of a team change spec.members and spec.deployers only, and this changes spec.suspended") {
 		t.Errorf("an owner suspends the team: %s", said)
 	}
 	owner.run(6, "team", "delete", name, "--yes")

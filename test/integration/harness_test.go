@@ -86,6 +86,7 @@ type operatorOptions struct {
 	endpoints      cloud.Endpoints // in addition to the simulator's
 	databases      dbserver.Dialer
 	people         identity.Settings // the identity provider whose tokens are accepted
+	audience       string            // of tokens of CI jobs that are exchanged
 }
 
 // quick is the time scale of the simulator and of operators: what AWS shows after minutes, it shows after as many
@@ -133,12 +134,21 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	skipNames := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme(), Cache: seen, Client: controllers.Client(), NewClient: o.newClient,
-		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
-		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
+		Scheme:                        scheme(),
+		Cache:                         seen,
+		Client:                        controllers.Client(),
+		NewClient:                     o.newClient,
+		Metrics:                       server.Options{BindAddress: "0"},
+		HealthProbeBindAddress:        "0",
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              "portico-operator",
+		LeaderElectionNamespace:       stack.Namespace,
 		LeaderElectionReleaseOnCancel: true,
-		Controller:                    crconfig.Controller{SkipNameValidation: &skipNames, EnableWarmup: &o.leaderElect},
-		Logger:                        o.log,
+		Controller: crconfig.Controller{
+			SkipNameValidation: &skipNames,
+			EnableWarmup:       &o.leaderElect,
+		},
+		Logger: o.log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -149,13 +159,24 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 		rates["Route 53"] = 200 // one test uses the real limit, and the others need not wait for it
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
-		Rates: rates, Endpoints: append(cloud.Endpoints{world.AWSEndpoint}, o.endpoints...),
-		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync,
-		SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
-		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond), Patience: cmp.Or(o.patience, time.Hour)},
-		Engine:      engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
-		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect}, Databases: o.databases,
-		People: o.people,
+		Rates:          rates,
+		Endpoints:      append(cloud.Endpoints{world.AWSEndpoint}, o.endpoints...),
+		Namespace:      stack.Namespace,
+		ClusterID:      o.clusterID,
+		TokenFile:      o.tokenFile,
+		ProviderResync: o.providerResync,
+		SweepEvery:     o.sweep,
+		TimeScale:      cmp.Or(o.timeScale, quick),
+		Hostnames: controllers.Hostnames{
+			RetryInterval: time.Second,
+			BatchWindow:   cmp.Or(o.gather, 50*time.Millisecond),
+			Patience:      cmp.Or(o.patience, time.Hour),
+		},
+		Engine:         engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
+		OperatorAPI:    operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect},
+		Databases:      o.databases,
+		People:         o.people,
+		DeployAudience: o.audience,
 	})
 	if err != nil {
 		cancel()

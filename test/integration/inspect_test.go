@@ -38,6 +38,7 @@ type inspected struct {
 	people    identity.Settings // whose tokens it accepts
 	stop      func()
 	databases dbserver.Dialer
+	audience  string // of tokens of CI jobs
 }
 
 func startInspected(t *testing.T) *inspected {
@@ -54,7 +55,12 @@ func startInspectedFor(t *testing.T, people identity.Settings) *inspected {
 // startInspectedWith does what startInspectedFor does, with an operator that can reach databases.
 func startInspectedWith(t *testing.T, people identity.Settings, databases dbserver.Dialer) *inspected {
 	t.Helper()
-	o := &inspected{Client: admin(t), people: people, databases: databases}
+	return startInspectedAs(t, &inspected{Client: admin(t), people: people, databases: databases})
+}
+
+// startInspectedAs starts an operator with the settings of o.
+func startInspectedAs(t *testing.T, o *inspected) *inspected {
+	t.Helper()
 	// Remove the address that an earlier leader announced.
 	err := o.Delete(t.Context(), &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease},
@@ -70,7 +76,7 @@ func (o *inspected) again(t *testing.T) {
 	t.Helper()
 	o.stop = startOperator(t, operatorOptions{
 		leaderElect: true, inspect: "127.0.0.1:0", people: o.people,
-		databases: o.databases,
+		databases: o.databases, audience: o.audience,
 	})
 	o.announced(t)
 }

@@ -3,10 +3,13 @@
 package integration
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
@@ -32,7 +36,8 @@ type actor struct {
 	member  bool // of its Team
 }
 
-// actors returns the columns. All that have a role in the team, except the tool and the admin, are members of its Team.
+// actors returns the columns. All that have a role in the team, except the tool, the deployer and the admin,
+// are members of its Team.
 func (m *matrix) actors() []actor {
 	person := func(name, group string, inTeam bool) actor {
 		claims := oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}
@@ -47,6 +52,7 @@ func (m *matrix) actors() []actor {
 		{name: "expired", token: m.tokenOf(developer.claims, oidctest.Claims{"exp": 1}), session: m.expiredSession(developer.claims)},
 		{name: "wrong audience", token: m.tokenOf(developer.claims, oidctest.Claims{"aud": "another"}), session: m.foreignSession(developer.claims)},
 		{name: "ServiceAccount", token: m.serviceAccount(), inTeam: true},
+		{name: "deployer", token: m.deployer(), inTeam: true},
 		person("developer of another team", "team-search", false),
 		person("viewer", m.group(v1alpha1.TeamViewer), true),
 		developer,
@@ -117,6 +123,26 @@ func (m *matrix) serviceAccount() string {
 	m.bindTo("portico-developer", rbacv1.Subject{Kind: "ServiceAccount", Namespace: m.ns, Name: "ci"})
 	letToolsIn(m.t, k, m.ns)
 	return accountToken(m.t, m.ns, "ci", stack.Audience)
+}
+
+// deployer returns the token of a deployer of the team, with the account and the role that the operator gives it.
+func (m *matrix) deployer() string {
+	m.t.Helper()
+	name := deploy.Account(m.ns, "matrix")
+	create(m.t, m.c, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: name}})
+	m.bindTo("portico-developer", rbacv1.Subject{Kind: "ServiceAccount", Namespace: deploy.Namespace, Name: name})
+	var own struct {
+		Audiences []string `json:"aud"` // of the API server
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(
+		strings.Split(accountToken(m.t, deploy.Namespace, name), ".")[1])
+	if err == nil {
+		err = json.Unmarshal(payload, &own)
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return accountToken(m.t, deploy.Namespace, name, append(own.Audiences, stack.Audience)...)
 }
 
 // entitled waits until the roles take effect.

@@ -22,7 +22,8 @@ The portal decides nothing itself. It asks Kubernetes, by the roles of ` + "`con
 | expired | a session and a token that were good once |
 | wrong audience | a token for somebody else, and a session of another installation |
 | ServiceAccount | a tool of the team, with portico-developer, in a namespace where [tools were let in](admin-guide.md#let-tools-in). It brings a token, which is good for the REST API alone |
-| viewer, developer, owner | members of the [Team](kinds/team.md) that has the namespace, in that role. The operator has given them portico-viewer, portico-developer or portico-owner there, developers and owners portico-secret-writer, and the right to see their Team, and owners the right to change it, of which a policy leaves them the members (` + "`TestOwnersChangeTheMembersAndNothingElse`" + `) |
+| deployer | a pipeline of the team ([Deploy from CI](ci.md)), with portico-developer. Its token is good for the REST API and for Kubernetes, and nothing has to be let in |
+| viewer, developer, owner | members of the [Team](kinds/team.md) that has the namespace, in that role. The operator has given them portico-viewer, portico-developer or portico-owner there, developers and owners portico-secret-writer, and the right to see their Team, and owners the right to change it, of which a policy leaves them the members and the deployers (` + "`TestOwnersChangeTheMembersAndNothingElse`" + `) |
 | developer of another team | portico-developer, elsewhere |
 | admin | portico-admin, in the whole cluster |
 

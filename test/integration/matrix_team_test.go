@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -69,6 +70,12 @@ func (m *matrix) formOfTeam(r row, obj client.Object) url.Values {
 		return url.Values{
 			"etag": {m.etag(obj)}, "do": {"add"}, "kind": {"user"}, "name": {unique("matrix")},
 			"role": {"Viewer"},
+		}
+	case "/team/{name}/deployers":
+		return url.Values{
+			"etag": {m.etag(obj)}, "do": {"add"}, "name": {fmt.Sprintf("d-%d", counter.Add(1))}, "issuer": {"github"},
+			"repository": {"acme/shop"}, "repositoryID": {"74"}, "ownerID": {"65"}, "runs": {"branch"}, "ref": {"main"},
+			"role": {"Developer"}, "namespaces": {m.ns},
 		}
 	case "/team/{name}/suspend":
 		return url.Values{"etag": {m.etag(obj)}, "do": {"suspend"}}

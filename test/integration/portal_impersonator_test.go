@@ -101,7 +101,7 @@ func deedsOf(t *testing.T, groups []string, resource, verb, namespace string) []
 	on, as, _ := strings.Cut(verb, ":")
 	_, does, _ := strings.Cut(as, ":")
 	at := "/apis/portico.dev/v1alpha1/namespaces/" + namespace + "/" + resource
-	if slices.Contains([]string{"awsproviders", "domainclaims", "teams"}, resource) {
+	if slices.Contains([]string{"awsproviders", "deploypolicies", "domainclaims", "teams"}, resource) {
 		at = "/apis/portico.dev/v1alpha1/" + resource
 	}
 	get := on == "impersonate-on" && does == "get"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -19,14 +20,19 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // bindEverywhere binds a ClusterRole to a user in the whole cluster until the test ends.
 func bindEverywhere(t *testing.T, c client.Client, role, user string) {
 	t.Helper()
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: "test-",
+		},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
 	create(t, c, binding)
@@ -169,6 +175,66 @@ func finalize(t *testing.T, name string, labels map[string]string, user string) 
 	return err
 }
 
+// TestAStolenOperatorIssuesNoOtherTokens tries to create tokens of ServiceAccounts with the operator's account: only
+// those of deployers, and only short ones.
+func TestAStolenOperatorIssuesNoOtherTokens(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The policy refuses them even if somebody gives it the right to all tokens.
+	for _, place := range []string{ns, stack.Namespace} {
+		role := &rbacv1.Role{
+			ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: unique("tokens")},
+			Rules: []rbacv1.PolicyRule{
+				{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}},
+			},
+		}
+		create(t, c, role)
+		create(t, c, &rbacv1.RoleBinding{
+			ObjectMeta: meta1(place, role.Name),
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			Subjects: []rbacv1.Subject{
+				{Kind: rbacv1.ServiceAccountKind, Namespace: stack.Namespace, Name: "portico-operator"},
+			},
+		})
+	}
+	own, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(
+		t,
+		c,
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: "squad.release"}},
+	)
+	ask := func(namespace, name string, seconds int64) error {
+		_, err := own.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{
+			Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds},
+		}, metav1.CreateOptions{})
+		return err
+	}
+	for name, c := range map[string]struct {
+		namespace, account string
+		seconds            int64
+	}{
+		"a Pod's":        {ns, "default", 600},
+		"its own":        {stack.Namespace, "portico-operator", 600},
+		"the portal's":   {stack.Namespace, "portico-portal", 600},
+		"one for longer": {deploy.Namespace, "squad.release", 3600},
+	} {
+		if err := ask(c.namespace, c.account, c.seconds); !apierrors.IsForbidden(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	await(t, "a token of a deployer", func() (bool, string) {
+		err := ask(deploy.Namespace, "squad.release", 900)
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
 // What the operator writes for Teams is allowed, and what a thief of its token could try is refused.
 func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	c := admin(t)
@@ -184,7 +250,12 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	role := &rbacv1.ClusterRole{
 		ObjectMeta: marked("", "portico:team:squad", "Team", "squad"),
 		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{"portico.dev"}, Resources: []string{"teams"}, ResourceNames: []string{"squad"}, Verbs: []string{"get"}},
+			{
+				APIGroups:     []string{"portico.dev"},
+				Resources:     []string{"teams"},
+				ResourceNames: []string{"squad"},
+				Verbs:         []string{"get"},
+			},
 		},
 	}
 	everywhere := &rbacv1.ClusterRoleBinding{
@@ -201,39 +272,108 @@ func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
 	theirs, mine := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: given}}
 	judge(t, c, map[string]attempt{
-		"a RoleBinding, as it is made":           {creates(binding), ""},
-		"a ClusterRole, as it is made":           {creates(role), ""},
-		"a namespace, as it is made":             {creates(fresh), ""},
-		"a namespace of a team, as it is marked": {patches(mine, `{"metadata":{"annotations":{"portico.dev/team-uid":"x"},"labels":{"portico.dev/aws":"allowed"}}}`), ""},
-		"a quota, as it is made":                 {creates(&corev1.ResourceQuota{ObjectMeta: marked(ns, "portico-team", "Team", "squad")}), ""},
-		"a network policy, as it is made":        {creates(&networkingv1.NetworkPolicy{ObjectMeta: marked(ns, "portico-team", "Team", "squad")}), ""},
-		"a RoleBinding of cluster-admin":         {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.RoleRef.Name = "cluster-admin" })), "has not the name, or the role"},
-		"a RoleBinding of another name":          {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Name, b.RoleRef.Name = "x", "cluster-admin" })), "has not the name, or the role"},
-		"a RoleBinding in kube-system":           {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Namespace = "kube-system" })), "namespace of the system"},
-		"a RoleBinding in portico-system":        {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Namespace = "portico-system" })), "namespace of the system"},
-		"a RoleBinding without a Team":           {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.OwnerReferences = nil })), "belongs to no object of Portico"},
-		"a RoleBinding of a WebApp":              {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.OwnerReferences[0].Kind = "WebApp" })), "kind of owner"},
+		"a RoleBinding, as it is made": {creates(binding), ""},
+		"a ClusterRole, as it is made": {creates(role), ""},
+		"a namespace, as it is made":   {creates(fresh), ""},
+		"a namespace of a team, as it is marked": {
+			patches(
+				mine,
+				`{"metadata":{"annotations":{"portico.dev/team-uid":"x"},"labels":{"portico.dev/aws":"allowed"}}}`,
+			),
+			"",
+		},
+		"a quota, as it is made": {
+			creates(&corev1.ResourceQuota{ObjectMeta: marked(ns, "portico-team", "Team", "squad")}),
+			"",
+		},
+		"a network policy, as it is made": {
+			creates(&networkingv1.NetworkPolicy{ObjectMeta: marked(ns, "portico-team", "Team", "squad")}),
+			"",
+		},
+		"a RoleBinding of cluster-admin": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.RoleRef.Name = "cluster-admin" })),
+			"has not the name, or the role",
+		},
+		"a RoleBinding of another name": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Name, b.RoleRef.Name = "x", "cluster-admin" })),
+			"has not the name, or the role",
+		},
+		"a RoleBinding in kube-system": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Namespace = "kube-system" })),
+			"namespace of the system",
+		},
+		"a RoleBinding in portico-system": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Namespace = "portico-system" })),
+			"namespace of the system",
+		},
+		"a RoleBinding without a Team": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.OwnerReferences = nil })),
+			"belongs to no object of Portico",
+		},
+		"a RoleBinding of a WebApp": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.OwnerReferences[0].Kind = "WebApp" })),
+			"kind of owner",
+		},
 		"a RoleBinding of a ServiceAccount": {creates(changed(binding, func(b *rbacv1.RoleBinding) {
 			b.Subjects = []rbacv1.Subject{{Kind: "ServiceAccount", Name: "x", Namespace: ns}}
 		})), "of the system"},
-		"a RoleBinding of everybody":            {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "system:authenticated" })), "of the system"},
-		"a ClusterRole of everything":           {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = nil })), "gives more than"},
-		"a ClusterRole about another team":      {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = []string{"payments"} })), "gives more than"},
-		"a ClusterRole that deletes":            {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].Verbs = []string{"delete"} })), "gives more than"},
-		"a ClusterRole of another name":         {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Name = "portico-admin-2" })), "has not the name, or the role"},
-		"a ClusterRoleBinding of cluster-admin": {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "cluster-admin" })), "another role than that of its Team"},
-		"a ClusterRoleBinding of portico-admin": {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "portico-admin" })), "another role than that of its Team"},
-		"the role of admins":                    {patches(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-admin"}}, `{"rules":[]}`), "belongs to no object of Portico"},
-		"a namespace of nobody":                 {creates(changed(fresh, func(n *corev1.Namespace) { n.Labels = nil })), "no namespace of a Team"},
+		"a RoleBinding of everybody": {
+			creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "system:authenticated" })),
+			"of the system",
+		},
+		"a ClusterRole of everything": {
+			creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = nil })),
+			"gives more than",
+		},
+		"a ClusterRole about another team": {
+			creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = []string{"payments"} })),
+			"gives more than",
+		},
+		"a ClusterRole that deletes": {
+			creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].Verbs = []string{"delete"} })),
+			"gives more than",
+		},
+		"a ClusterRole of another name": {
+			creates(changed(role, func(r *rbacv1.ClusterRole) { r.Name = "portico-admin-2" })),
+			"has not the name, or the role",
+		},
+		"a ClusterRoleBinding of cluster-admin": {
+			creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "cluster-admin" })),
+			"another role than that of its Team",
+		},
+		"a ClusterRoleBinding of portico-admin": {
+			creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "portico-admin" })),
+			"another role than that of its Team",
+		},
+		"the role of admins": {
+			patches(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-admin"}}, `{"rules":[]}`),
+			"belongs to no object of Portico",
+		},
+		"a namespace of nobody": {
+			creates(changed(fresh, func(n *corev1.Namespace) { n.Labels = nil })),
+			"no namespace of a Team",
+		},
 		"kube-system": {
 			patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
 				`{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team",
 		},
-		"a namespace that was not given":               {patches(theirs, `{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team"},
-		"a namespace of a team, freed of its policies": {patches(mine, `{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`), "only the labels and annotations of its Team"},
-		"a namespace of a team, with a former UID":     {patches(mine, `{"metadata":{"annotations":{"portico.dev/former-uid":"x"}}}`), "only the labels and annotations of its Team"},
-		"the deletion of a namespace":                  {deletes(mine), "does not delete"},
-		"the spec of a Team":                           {creates(&v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "that is for people"},
+		"a namespace that was not given": {
+			patches(theirs, `{"metadata":{"labels":{"portico.dev/team":"squad"}}}`),
+			"no namespace of a Team",
+		},
+		"a namespace of a team, freed of its policies": {
+			patches(mine, `{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`),
+			"only the labels and annotations of its Team",
+		},
+		"a namespace of a team, with a former UID": {
+			patches(mine, `{"metadata":{"annotations":{"portico.dev/former-uid":"x"}}}`),
+			"only the labels and annotations of its Team",
+		},
+		"the deletion of a namespace": {deletes(mine), "does not delete"},
+		"the spec of a Team": {
+			creates(&v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}),
+			"that is for people",
+		},
 	})
 }
 

@@ -34,6 +34,7 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 		operator["database-ca-file"], operator["loopback-databases"] = s.DatabaseCAFile(), "true"
 	}
 	maps.Copy(operator, map[string]string{ // the same values as the portal's
+		"deploy-audience": s.PortalURL,
 		"oidc-issuer-url": s.issuer(), "oidc-audience": Audience, "oidc-client-id": PortalClient,
 		"oidc-username-claim": "preferred_username", "oidc-prefix": Prefix,
 	})
