@@ -34,6 +34,8 @@ type Issuer struct {
 	// runner is the secret with which a job asks for its token, as in ACTIONS_ID_TOKEN_REQUEST_TOKEN.
 	runner string
 	job    map[string]any // the claims of the job that asks
+
+	transport http.RoundTripper
 }
 
 // Start starts an issuer, which ends with the test.
@@ -71,7 +73,7 @@ func Start(t *testing.T) *Issuer {
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	i.URL = server.URL
+	i.URL, i.transport = server.URL, server.Client().Transport
 	i.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	return i
 }
@@ -162,6 +164,9 @@ func Sign(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
 	}
 	return text
 }
+
+// Transport trusts the issuer's certificate.
+func (i *Issuer) Transport() http.RoundTripper { return i.transport }
 
 // Job makes the issuer give a token with the claims to whoever asks as a job of GitHub Actions does, and returns the
 // environment of the job.
