@@ -22,8 +22,7 @@ import (
 func TestEverythingInTheCommandLinesPageRuns(t *testing.T) {
 	tiers.Long(t)
 	r := newReader(t)
-	page := docs.Open(t, "../..", "docs/cli.md", "portico", append(otherwise,
-		docs.Otherwise{Part: "https://portal.example.com", Type: r.url, Why: "the portal of the test"})...)
+	page := docs.Open(t, "../..", "docs/cli.md", "portico", otherwise...)
 	for _, b := range page.Blocks("") {
 		if out := page.Type(r.shell(), b); tokenLike.MatchString(out) {
 			t.Errorf("%q shows a token", b.Commands)

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/deploy"
@@ -191,6 +195,13 @@ func TestAPipelineDeploysWithoutASecret(t *testing.T) {
 		s := p.status()
 		return s.LastUsed != nil && s.LastRun == got.Run, fmt.Sprintf("%+v", s)
 	})
+	if out := p.kubectl(got.Token, "get", "s3buckets", "-n", ns, "-o", "name"); !strings.Contains(out, "by-kubectl") {
+		t.Errorf("kubectl get: %s", out)
+	}
+	await(t, "the run in the activity of the team", func() (bool, string) {
+		all := p.portal.call(t, got.Token, "GET", "/activity?namespace="+ns, nil)
+		return strings.Contains(all.raw, "run 4711"), all.raw
+	})
 	// A token counts once.
 	claims := p.issuer.GitHub(p.portal.url)
 	p.trade(claims)
@@ -198,6 +209,29 @@ func TestAPipelineDeploysWithoutASecret(t *testing.T) {
 		again.Error != "invalid_request" || !strings.Contains(again.Description, "jti") {
 		t.Errorf("replayed: %+v", again)
 	}
+}
+
+// kubectl runs kubectl with the token of a deployer.
+func (p *pipelines) kubectl(token string, args ...string) string {
+	p.t.Helper()
+	config := filepath.Join(p.t.TempDir(), "kubeconfig")
+	err := clientcmd.WriteToFile(api.Config{
+		Clusters: map[string]*api.Cluster{"c": {
+			Server: world.Admin.Host, CertificateAuthority: world.Admin.CAFile,
+			CertificateAuthorityData: world.Admin.CAData,
+		}},
+		AuthInfos: map[string]*api.AuthInfo{"deployer": {Token: token}},
+		Contexts:  map[string]*api.Context{"c": {Cluster: "c", AuthInfo: "deployer"}}, CurrentContext: "c",
+	}, config)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(p.t.Context(), "../../bin/kubectl", append(args, "--kubeconfig", config)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
 }
 
 // status returns the status of the team's deployer.
