@@ -32,13 +32,7 @@ func TestTokensOfDeployersEndWithTheirReasons(t *testing.T) {
 	edit(t, p.Client, p.team, func(x *v1alpha1.Team) { x.Spec.Deployers[0].Events = []string{"push", "schedule"} })
 	p.becomes(first, "the end of a token of before", http.StatusUnauthorized)
 
-	p.accountKept()
-	var second string
-	await(t, "the account with the new conditions", func() (bool, string) {
-		got := p.exchange(p.issuer.Sign(p.issuer.GitHub(p.portal.url)))
-		second = got.Token
-		return got.status == http.StatusOK, got.Description
-	})
+	second := p.trade(p.issuer.GitHub(p.portal.url)).Token
 	p.becomes(second, "the rights of the new account", http.StatusOK)
 	edit(t, p.Client, p.team, func(x *v1alpha1.Team) { x.Spec.Suspended = true })
 	body := bucketBody("no", "")
@@ -65,7 +59,7 @@ func TestATokenOfAJobIsExchangedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			got := p.exchange(token)
+			got := p.exchangeNow(token)
 			if got.status == http.StatusOK {
 				done.Add(1)
 			} else {

@@ -94,8 +94,18 @@ type exchanged struct {
 	Description string `json:"error_description"`
 }
 
-// exchange sends a token of a CI job; more are parameters, "" removes one.
-func (p *pipelines) exchange(token string, more ...string) exchanged {
+// exchange sends a token of a CI job, once the deployer is set up: its account is made again when its issuer changes.
+// more are parameters, "" removes one.
+func (p *pipelines) exchange(token string, more ...string) (got exchanged) {
+	p.t.Helper()
+	await(p.t, "the deployer to be set up", func() (bool, string) {
+		got = p.exchangeNow(token, more...)
+		return !strings.Contains(got.Description, "not set up yet"), got.Description
+	})
+	return got
+}
+
+func (p *pipelines) exchangeNow(token string, more ...string) exchanged {
 	p.t.Helper()
 	secrets.Plant("a token of a CI job", token)
 	form := url.Values{
