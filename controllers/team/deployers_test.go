@@ -18,8 +18,10 @@ func TestUnusedDeployersAreNamed(t *testing.T) {
 	p := &pass{
 		Reconciler: Reconciler{Now: func() time.Time { return now }},
 		team: &v1alpha1.Team{Status: v1alpha1.TeamStatus{Deployers: []v1alpha1.TeamDeployerStatus{
-			{Name: "daily", Since: days(400), LastUsed: used(1)}, {Name: "new", Since: days(89)},
-			{Name: "old", Since: days(400), LastUsed: used(91)}, {Name: "never", Since: days(91)},
+			{Name: "daily", Since: days(400), LastUsed: used(1)},
+			{Name: "new", Since: days(89)},
+			{Name: "old", Since: days(400), LastUsed: used(91)},
+			{Name: "never", Since: days(91)},
 		}}},
 	}
 	const want = "4 deployers can exchange tokens; not used for 90 days: old, never: remove what is not needed"

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/test/ciissuer"
 )
 
-// exchanger is a portal's token endpoint that answers with what answer returns for each token.
+// exchanger starts a portal's token endpoint, which replies with what answer returns for each token.
 func exchanger(t *testing.T, answer func(token string) (status int, body string)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,8 @@ func TestTheNextVariableIsTaken(t *testing.T) {
 	})
 	run := func(pairs ...string) error {
 		job := Job{
-			Server: server.URL, Env: env(append(pairs, "GITLAB_CI=true")...), Clock: clocktesting.NewFakeClock(time.Now()),
+			Server: server.URL, Env: env(append(pairs, "GITLAB_CI=true")...),
+			Clock: clocktesting.NewFakeClock(time.Now()),
 		}
 		_, err := job.Run(t.Context(), nil)
 		return err
@@ -95,7 +96,8 @@ func TestTheNextVariableIsTaken(t *testing.T) {
 	if err := run(VariableToken+"=used", VariableToken+"_2=used", VariableToken+"_3=fresh"); err != nil {
 		t.Error(err)
 	}
-	if err := run(VariableToken + "=used"); err == nil || !strings.Contains(err.Error(), "add the id_token PORTICO_ID_TOKEN_2") {
+	const want = "add the id_token PORTICO_ID_TOKEN_2"
+	if err := run(VariableToken + "=used"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("none is left: %v", err)
 	}
 }
