@@ -26,6 +26,11 @@ func TestAnOwnerAddsADeployer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Delete(context.Background(), policy) })
+	admin := open(t)
+	admin.signIn("platform-admin", "payments")
+	admin.goTo("/teams/_platform/deploypolicies/portico")
+	admin.await(`#tabs`, "Status details")
+	admin.every("detail-deploypolicies")
 	x := &hand{tab: open(t)}
 	x.signIn("payments-owner", "payments")
 	x.goTo("/team/payments")
