@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -53,27 +54,33 @@ PORTICO_TOKEN_FILE to a file that has it.`,
 	return cmd
 }
 
-func (a *app) login(ctx context.Context, device bool) error {
-	server, err := a.address()
-	if err != nil {
-		return usagef("at which portal? Name it, such as portico login https://portal.example.com")
+// askHowToLogIn returns the portal, how it says that tools log in, and the transport to it.
+func (a *app) askHowToLogIn(ctx context.Context) (
+	server string, known *client.Login, via http.RoundTripper, err error,
+) {
+	if server, err = a.address(); err != nil {
+		return "", nil, nil, usagef("at which portal? Name it, such as portico login https://portal.example.com")
 	}
 	c, err := a.clientOf(server, nil)
 	if err != nil {
-		return err
+		return "", nil, nil, err
 	}
-	known, err := c.GetLogin(ctx)
+	if known, err = c.GetLogin(ctx); err != nil {
+		return "", nil, nil, fmt.Errorf("asking %s how to log in: %w", server, err)
+	}
+	via, err = a.via()
+	return server, known, via, err
+}
+
+func (a *app) login(ctx context.Context, device bool) error {
+	server, known, via, err := a.askHowToLogIn(ctx)
 	if err != nil {
-		return fmt.Errorf("asking %s how to log in: %w", server, err)
+		return err
 	}
 	if known.ClientID == "" {
 		return fmt.Errorf("%s has no login for the command line: set PORTICO_TOKEN to a token for %s, or ask its "+
 			"admins for --cli-client-id",
 			server, strings.Join(known.Audiences, " or "))
-	}
-	via, err := a.via()
-	if err != nil {
-		return err
 	}
 	l := session.Login{Server: server, Store: a.store(), Say: a.err, Via: via, Settings: session.Settings{
 		Issuer: known.Issuer, ClientID: known.ClientID, Scopes: known.Scopes, Audiences: known.Audiences,
@@ -120,27 +127,16 @@ func (a *app) loginBy(ctx context.Context, how loginHow) error {
 
 // loginJob logs in as a CI job.
 func (a *app) loginJob(ctx context.Context, deployer, audience string) error {
-	server, err := a.address()
-	if err != nil {
-		return usagef("at which portal? Name it, such as portico login https://portal.example.com --ci")
-	}
-	c, err := a.clientOf(server, nil)
-	if err != nil {
-		return err
-	}
-	known, err := c.GetLogin(ctx)
-	if err != nil {
-		return fmt.Errorf("asking %s how to log in: %w", server, err)
-	}
-	via, err := a.via()
+	server, known, via, err := a.askHowToLogIn(ctx)
 	if err != nil {
 		return err
 	}
 	// The server must not choose the audience: it could ask for a token for somebody else, and gets it.
 	if audience = cmp.Or(audience, server); known.JobAudience != audience {
 		return &session.JobError{
-			Why: fmt.Sprintf("%s takes tokens of jobs for the audience %q, and is reached at another "+
-				"address: if that is right, give --audience %s", server, known.JobAudience, clean(known.JobAudience)),
+			Why: fmt.Sprintf("%s asks for a token for the audience %q, which is not its address, and could use it "+
+				"there: log in at the portal's own URL, or name the audience with --audience if your platform team says "+
+				"so", server, known.JobAudience),
 		}
 	}
 	j := session.Job{

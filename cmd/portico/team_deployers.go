@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/client"
 )
-
-// idleAfter is after how long an unused deployer is pointed out.
-const idleAfter = 90 * 24 * time.Hour
 
 func (a *app) teamDeployersCommand() *cobra.Command {
 	return &cobra.Command{
@@ -61,7 +58,7 @@ func (a *app) deployers(ctx context.Context, name string) error {
 			used, refused = a.useOf(team.Status.Deployers[at])
 		}
 		what := cmp.Or(string(d.Role), strings.Join(d.Kinds, ","))
-		rows.add(d.Name, d.Repository, runsFor(d), what+" in "+strings.Join(d.Namespaces, ","), used, refused)
+		rows.add(d.Name, d.Repository, deploy.RunsFor(d), what+" in "+strings.Join(d.Namespaces, ","), used, refused)
 	}
 	return rows.write()
 }
@@ -69,11 +66,10 @@ func (a *app) deployers(ctx context.Context, name string) error {
 // useOf returns when a deployer was last used and refused.
 func (a *app) useOf(s v1alpha1.TeamDeployerStatus) (used, refused string) {
 	used, refused = "never", "never"
-	since := s.Since.Time
 	if s.LastUsed != nil {
-		used, since = a.agoOf(*s.LastUsed)+": "+s.LastRun, s.LastUsed.Time
+		used = a.agoOf(*s.LastUsed) + ": " + s.LastRun
 	}
-	if a.clock.Now().Sub(since) > idleAfter {
+	if deploy.Idle(s, a.clock.Now()) {
 		used += " (not for 90 days)"
 	}
 	if s.LastRefused != nil {
@@ -83,13 +79,3 @@ func (a *app) useOf(s v1alpha1.TeamDeployerStatus) (used, refused string) {
 }
 
 func (a *app) agoOf(at metav1.Time) string { return a.since(at.Time) + " ago" }
-
-func runsFor(d *v1alpha1.TeamDeployer) string {
-	switch {
-	case d.Branch != "":
-		return "branch " + d.Branch
-	case d.Tag != "":
-		return "tag " + d.Tag
-	}
-	return "environment " + d.Environment
-}

@@ -5,7 +5,6 @@ package deploy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/expiring"
-	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
@@ -63,61 +61,6 @@ func New(e Exchange, accounts client.Client) *Exchange {
 	e.used = expiring.New[string, bool](usedKept, e.Now)
 	e.notes = newNotes(accounts, e.Now)
 	return &e
-}
-
-// exchangeError is an error with its HTTP status.
-type exchangeError struct {
-	status int
-	error
-}
-
-func (e *exchangeError) Unwrap() error { return e.error }
-
-func failed(status int, format string, args ...any) error {
-	return &exchangeError{status, fmt.Errorf(format, args...)}
-}
-
-// Routes registers the route on mux.
-func (e *Exchange) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("POST "+operatorapi.ExchangePath, func(w http.ResponseWriter, r *http.Request) {
-		a := &attempt{}
-		out, err := e.exchange(r, a)
-		e.record(r, a, err)
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if err != nil {
-			status, detail := answerFor(err)
-			if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
-				w.Header().Set("Retry-After", "5")
-			}
-			writeJSON(w, status, "application/problem+json",
-				operatorapi.Problem{Title: http.StatusText(status), Status: status, Detail: detail})
-			return
-		}
-		writeJSON(w, http.StatusOK, "application/json", out)
-	})
-}
-
-// answerFor returns the response to an error.
-func answerFor(err error) (status int, detail string) {
-	if refused, ok := errors.AsType[*RefusalError](err); ok {
-		return http.StatusBadRequest, refused.Text
-	}
-	if known, ok := errors.AsType[*exchangeError](err); ok {
-		return known.status, known.Error()
-	}
-	if _, away := errors.AsType[*identity.ProviderError](err); away || isLater(err) {
-		return http.StatusServiceUnavailable, "the issuer's keys are not available at the moment, so that the " +
-			"token cannot be verified; try again"
-	}
-	return http.StatusServiceUnavailable, "the token cannot be exchanged at the moment; try again"
-}
-
-// attempt is what is known of an exchange, for the record.
-type attempt struct {
-	issuer string
-	run    deploy.Run
-	row    Row
 }
 
 func (e *Exchange) exchange(r *http.Request, a *attempt) (*operatorapi.Exchanged, error) {
@@ -198,8 +141,8 @@ func (e *Exchange) rows(ctx context.Context, issuer string, facts *Facts) ([]Row
 // mostNoted bounds on how many deployers one refusal is noted.
 const mostNoted = 5
 
-// choose returns the one deployer that the token fits, or why there is none. refused is why the token is not taken
-// whomever it fits, nil if it is.
+// choose returns the one deployer that the token fits, or why there is none. refused is why the token itself is not
+// accepted, nil if it is.
 func (e *Exchange) choose(ctx context.Context, rows []Row, facts *Facts, wanted string, refused error) (Row, error) {
 	if wanted != "" {
 		rows = slices.DeleteFunc(rows, func(r Row) bool { return r.String() != wanted })
@@ -275,28 +218,4 @@ func (e *Exchange) replayed(ctx context.Context, row Row, of *token) error {
 		"one", short(of.id))
 	e.notes.refused(ctx, row.key(), err.Error())
 	return err
-}
-
-// record writes the audit line; docs/audit.md lists the fields.
-func (e *Exchange) record(r *http.Request, a *attempt, err error) {
-	decision, outcome := "allow", "done"
-	log := e.Log
-	if err != nil {
-		status, detail := answerFor(err)
-		decision, outcome = "deny", "forbidden"
-		if status != http.StatusBadRequest {
-			decision, outcome = "allow", "failed"
-			log.Info("a token could not be exchanged", "cause", identity.Clean(err.Error()))
-		}
-		log = log.WithValues("why", detail)
-	}
-	actor := ""
-	if a.row.Team != "" {
-		actor = deploy.Username(a.row.Team, a.row.Deployer.Name)
-	}
-	log.Info("exchange", "actor", actor, "issuer", a.issuer, "repository", a.run.Repository,
-		"workflow", a.run.Workflow, "commit", a.run.Commit, "ref", a.run.Ref, "run", a.run.ID,
-		"decision", decision, "outcome", outcome,
-		"requestID", short(r.Header.Get(operatorapi.HeaderRequest)),
-		"address", short(r.Header.Get(operatorapi.HeaderAddress)), "audit", true)
 }

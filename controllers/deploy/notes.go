@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,10 +74,4 @@ func (n *notes) patch(ctx context.Context, row types.NamespacedName, patch []byt
 	if client.IgnoreNotFound(err) != nil {
 		log.FromContext(ctx).Error(err, "note the use of a deployer", "deployer", row.String())
 	}
-}
-
-func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
-	w.Header().Set("Content-Type", kind)
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // an error means that the client has gone
 }

@@ -88,8 +88,8 @@ func TestKeysAreFetchedAtABoundedPace(t *testing.T) {
 	}
 }
 
-// TestASlowIssuerHoldsUpNobodyElse sends tokens to an issuer that does not answer: few wait, the others are told at
-// once, and those of another issuer are verified meanwhile.
+// TestASlowIssuerHoldsUpNobodyElse verifies tokens of an issuer that does not answer: a few wait, the others fail at
+// once, and tokens of another issuer are verified meanwhile.
 func TestASlowIssuerHoldsUpNobodyElse(t *testing.T) {
 	slow, quick := ciissuer.Start(t), ciissuer.Start(t)
 	slow.Delay.Store(int64(time.Minute)) // until the fetch gives up

@@ -20,9 +20,6 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// unused is after how long a deployer that nobody uses is named in the condition.
-const unused = 90 * 24 * time.Hour
-
 // readDeployers finds out which deployers of the team have an account: those that the DeployPolicy allows.
 func (p *pass) readDeployers(ctx context.Context) error {
 	if len(p.team.Spec.Deployers) == 0 {
@@ -112,8 +109,8 @@ func (p *pass) rolesOf(d *v1alpha1.TeamDeployer) []string {
 	return viewer
 }
 
-// accounts keeps a ServiceAccount for each deployer, in a namespace of their own. One whose tokens must say something
-// else than before is made anew, which ends the tokens of before.
+// accounts keeps a ServiceAccount for each deployer, in a namespace of their own. If the conditions of a deployer
+// change, its account is deleted and created again, which ends the tokens that were issued before.
 func (p *pass) accounts(ctx context.Context) (string, error) {
 	failed := firstError{}
 	failed.add(p.refusal)
@@ -179,11 +176,7 @@ func timeOf(text string) *metav1.Time {
 func (p *pass) used() string {
 	var idle []string
 	for _, s := range p.team.Status.Deployers {
-		since := s.Since.Time
-		if s.LastUsed != nil {
-			since = s.LastUsed.Time
-		}
-		if p.Now().Sub(since) > unused {
+		if deploy.Idle(s, p.Now()) {
 			idle = append(idle, s.Name)
 		}
 	}

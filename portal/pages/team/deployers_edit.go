@@ -6,19 +6,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/portico-platform/portico/api/deploy"
 	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/cluster/write"
-	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
-
-// idleAfter is after how long an unused deployer is pointed out; the operator does the same in the Team's condition.
-const idleAfter = 90 * 24 * time.Hour
 
 // addDeployers adds the deployers, and what is needed to add one.
 func (p *Pages) addDeployers(t *v1alpha1.Team, view *views.OwnerView) {
@@ -39,33 +35,27 @@ func (p *Pages) addDeployers(t *v1alpha1.Team, view *views.OwnerView) {
 
 func (p *Pages) deployerView(t *v1alpha1.Team, d *v1alpha1.TeamDeployer) views.Deployer {
 	v := views.Deployer{
-		Name: d.Name, Issuer: d.Issuer, Repository: d.Repository, Ref: refOf(d), Rights: p.rightsOf(d), Missing: true,
+		Name:       d.Name,
+		Issuer:     d.Issuer,
+		Repository: d.Repository,
+		Ref:        deploy.RunsFor(d),
+		Rights:     p.rightsOf(d),
+		Missing:    true,
 	}
 	for _, s := range t.Status.Deployers {
 		if s.Name != d.Name {
 			continue
 		}
 		v.Missing, v.Run = false, s.LastRun
-		since := s.Since.Time
 		if s.LastUsed != nil {
-			v.Used, since = p.Moment(s.LastUsed.Time), s.LastUsed.Time
+			v.Used = p.Moment(s.LastUsed.Time)
 		}
 		if s.LastRefused != nil {
 			v.Refused, v.Refusal = p.Moment(s.LastRefused.Time), s.LastRefusal
 		}
-		v.Idle = p.Now().Sub(since) > idleAfter
+		v.Idle = deploy.Idle(s, p.Now())
 	}
 	return v
-}
-
-func refOf(d *v1alpha1.TeamDeployer) string {
-	switch {
-	case d.Branch != "":
-		return "branch " + d.Branch
-	case d.Tag != "":
-		return "tag " + d.Tag
-	}
-	return "environment " + d.Environment
 }
 
 // rightsOf returns what a deployer can do, and where.
@@ -144,18 +134,7 @@ func gitLabJob(d *v1alpha1.TeamDeployer, portal string, run []string) string {
 
 // deployers handles the buttons of the deployers' forms: add and remove.
 func (p *Pages) deployers(w http.ResponseWriter, r *http.Request) error {
-	l, err := p.readRequest(r)
-	if err != nil {
-		return err
-	}
-	if err := page.ReadForm(w, r); err != nil {
-		return err
-	}
-	obj, err := p.Cluster.Objects.Current(r.Context(), l.id, l.ref)
-	if err != nil {
-		return err
-	}
-	t, err := decode(obj)
+	l, obj, t, err := p.readPosted(w, r)
 	if err != nil {
 		return err
 	}

@@ -55,18 +55,7 @@ func (p *Pages) memberView(m v1alpha1.TeamMember) views.TeamMember {
 
 // members handles the buttons of the members form: add, remove, or change a role.
 func (p *Pages) members(w http.ResponseWriter, r *http.Request) error {
-	l, err := p.readRequest(r)
-	if err != nil {
-		return err
-	}
-	if err := page.ReadForm(w, r); err != nil {
-		return err
-	}
-	obj, err := p.Cluster.Objects.Current(r.Context(), l.id, l.ref)
-	if err != nil {
-		return err
-	}
-	t, err := decode(obj)
+	l, obj, t, err := p.readPosted(w, r)
 	if err != nil {
 		return err
 	}

@@ -42,3 +42,20 @@ func decode(obj *unstructured.Unstructured) (*v1alpha1.Team, error) {
 	}
 	return t, nil
 }
+
+// readPosted reads a posted form, and the Team that it is about from the API server: the cache can lag behind.
+func (p *Pages) readPosted(w http.ResponseWriter, r *http.Request) (
+	l teamRequest, obj *unstructured.Unstructured, t *v1alpha1.Team, err error,
+) {
+	if l, err = p.readRequest(r); err != nil {
+		return l, nil, nil, err
+	}
+	if err = page.ReadForm(w, r); err != nil {
+		return l, nil, nil, err
+	}
+	if obj, err = p.Cluster.Objects.Current(r.Context(), l.id, l.ref); err != nil {
+		return l, nil, nil, err
+	}
+	t, err = decode(obj)
+	return l, obj, t, err
+}
