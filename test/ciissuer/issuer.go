@@ -168,8 +168,7 @@ func Sign(t *testing.T, key jose.JSONWebKey, claims map[string]any) string {
 // Transport trusts the issuer's certificate.
 func (i *Issuer) Transport() http.RoundTripper { return i.transport }
 
-// Job makes the issuer give a token with the claims to whoever asks as a job of GitHub Actions does, and returns the
-// environment of the job.
+// Job returns the environment of a job of GitHub Actions. With it the job can request tokens with these claims.
 func (i *Issuer) Job(claims map[string]any) []string {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -152,7 +153,7 @@ func TestTheDeployPolicyLimitsOwners(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	// What the policy stops to allow loses its account, and the Team says why; other edits of the Team pass.
+	// The policy no longer allows the owner: the deployer loses its account, the Team says why, and other edits pass.
 	p.allow(v1alpha1.IssuerGitHub, "99")
 	condition := reason(t, p.Client, p.team, v1alpha1.ReasonDeployerNotAllowed)
 	if !strings.Contains(condition.Message, "acme (ownerID 65)") {
@@ -200,14 +201,26 @@ func TestAJobLogsInByTheCommandLine(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		env  []string
+		at   string
 		says string
 	}{
-		"no permission": {[]string{"GITHUB_ACTIONS=true"}, "permissions: id-token: write"},
-		"no id_token":   {[]string{"GITLAB_CI=true"}, "id_tokens: PORTICO_ID_TOKEN"},
-		"no CI":         {nil, "no job of GitHub Actions or GitLab CI"},
-		"another job":   {append(p.issuer.Job(map[string]any{"iss": p.issuer.URL}), "PORTICO_CA_FILE="+ca), "does not take the job's token"},
+		"a server that asks for another audience": {
+			at: strings.Replace(p.portal.url, "127.0.0.1", "localhost", 1), says: "is not its address",
+		},
+		"no permission": {env: []string{"GITHUB_ACTIONS=true"}, says: "permissions: id-token: write"},
+		"no id_token":   {env: []string{"GITLAB_CI=true"}, says: "id_tokens: PORTICO_ID_TOKEN"},
+		"no CI":         {says: "no job of GitHub Actions or GitLab CI"},
+		"another job": {
+			env:  append(p.issuer.Job(map[string]any{"iss": p.issuer.URL}), "PORTICO_CA_FILE="+ca),
+			says: "does not take the job's token",
+		},
 	} {
-		if _, out := newTerminal(t, c.env...).run(4, "login", p.portal.url, "--ci"); !strings.Contains(out, c.says) {
+		if _, out := newTerminal(
+			t,
+			c.env...).run(4, "login", cmp.Or(c.at, p.portal.url), "--ci"); !strings.Contains(
+			out,
+			c.says,
+		) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
