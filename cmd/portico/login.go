@@ -134,9 +134,9 @@ func (a *app) loginJob(ctx context.Context, deployer, audience string) error {
 	// The server must not choose the audience: it could ask for a token for somebody else, and gets it.
 	if audience = cmp.Or(audience, server); known.JobAudience != audience {
 		return &session.JobError{
-			Why: fmt.Sprintf("%s asks for a token for the audience %q, which is not its address, and could use it "+
-				"there: log in at the portal's own URL, or name the audience with --audience if your platform team says "+
-				"so", server, known.JobAudience),
+			Why: fmt.Sprintf("%s asks for a token for the audience %q, which is not its address, and could use "+
+				"it there: log in at the portal's own URL, or name the audience with --audience if your platform "+
+				"team says so", server, known.JobAudience),
 		}
 	}
 	j := session.Job{
