@@ -186,6 +186,7 @@ func TestAJobLogsInByTheCommandLine(t *testing.T) {
 		t.Errorf("login: %s", out)
 	}
 	p.runsAsWritten(job, "- run: portico ")
+	job.run(0, "wait", "bucket", "from-ci", "-n", ns)
 	if out, _ := job.run(
 		0,
 		"describe",
