@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -27,11 +28,19 @@ func (s source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
 
 func (s source) line(pos token.Pos) int { return s.set.Position(pos).Line }
 
-// sources parses every Go file of the tree except generated ones.
+// sources returns every Go file of the tree except generated ones.
 func sources(t *testing.T) []source {
 	t.Helper()
-	var all []source
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	all, err := parsed()
+	if err != nil || len(all) < 500 {
+		t.Fatalf("%d files, %v", len(all), err)
+	}
+	return all
+}
+
+// parsed parses them, once for all tests.
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
 		hidden := path != root && strings.HasPrefix(name, ".")
 		switch {
@@ -53,11 +62,8 @@ func sources(t *testing.T) []source {
 		}
 		return nil
 	})
-	if err != nil || len(all) < 500 {
-		t.Fatalf("%d files, %v", len(all), err)
-	}
-	return all
-}
+	return all, err
+})
 
 // TestFilesAndFunctionsAreShort limits the length of files and functions.
 func TestFilesAndFunctionsAreShort(t *testing.T) {
