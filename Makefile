@@ -23,7 +23,7 @@ help: ## List the targets
 ## ---- run
 
 # Memory for less work of the garbage collectors; kube-apiserver has a setting of its own.
-test-integration test-browser: export GOGC := 300
+test-unit test-integration test-browser: export GOGC := 300
 
 # As our binaries are built, so that what was compiled for them serves here too.
 compiled := test-unit test-integration test-browser screenshots walk generate docs lint verify-generated
