@@ -5,11 +5,14 @@ package browser
 import (
 	"strings"
 	"testing"
+
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestATeamSeesWhoDidWhat checks that a member sees live what another one does, also after the resource was deleted,
 // that an admin sees it for all teams, and another team does not.
 func TestATeamSeesWhoDidWhat(t *testing.T) {
+	tiers.Long(t)
 	const about = "/teams/payments/about"
 	watcher, admin, x := open(t), open(t), open(t)
 	watcher.signIn("payments-owner", "payments")

@@ -9,11 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestAnOwnerAddsADeployer adds a deployer, which the DeployPolicy refuses first, looks at the workflow to copy, and
 // removes the deployer again.
 func TestAnOwnerAddsADeployer(t *testing.T) {
+	tiers.Long(t)
 	c := platform(t)
 	policy := &v1alpha1.DeployPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DeployPolicyName},

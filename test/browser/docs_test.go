@@ -6,11 +6,14 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestDocumentationIsRead follows the link from a page of the portal to its documentation, and further links, also
 // without scripts; on a narrow screen the navigation is folded.
 func TestDocumentationIsRead(t *testing.T) {
+	tiers.Long(t)
 	x := open(t)
 	x.goTo("/docs")
 	x.await(`.prose h1`, "Documentation")

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 const (
@@ -22,6 +23,7 @@ const (
 // TestHostnameIsAskedForAndLookedAfter requests a hostname while an admin watches Gateway API being installed: it is
 // checked during typing, followed step by step, listed among the claims, and deleted.
 func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
+	tiers.Long(t)
 	log.SetLogger(logr.Discard())
 	admin := open(t)
 	admin.signIn("platform-admin", "_platform")

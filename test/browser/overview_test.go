@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 const bucketQuota = corev1.ResourceName("count/s3buckets.portico.dev")
@@ -43,6 +45,7 @@ func allowNoBuckets(t *testing.T) {
 // TestAdminOverviewFollowsWhatTeamsDo watches the overview as an admin while a team requests a bucket, and follows the
 // links from its numbers.
 func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
+	tiers.Long(t)
 	admin, x := open(t), open(t)
 	admin.signIn("platform-admin", "_platform")
 	admin.click(`.nav a[href="/admin"]`)

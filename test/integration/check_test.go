@@ -35,6 +35,7 @@ func says(t *testing.T, text string, parts ...string) {
 
 // portico check alone makes an empty cluster complete.
 func TestCheckInstallsWhatAClusterLacks(t *testing.T) {
+	tiers.Long(t)
 	bare, err := stack.Start(
 		t.Context(), stack.Options{Root: "../..", Parts: stack.ControlPlane, Bare: true, Progress: os.Stderr})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/api/guardrails/guardrailstest"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // newAccount creates an AWSProvider that this namespace can use, without a check of its credentials.
@@ -85,6 +86,7 @@ func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
 // The API server refuses what the table refuses, with the same messages: each case by an AWSProvider in a namespace
 // without a team, by a Team, and by an AWSProvider of a Team.
 func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
+	tiers.Long(t)
 	c := admin(t)
 	ns := team(t, c)
 	for n, row := range guardrailstest.Cases {

@@ -25,6 +25,7 @@ import (
 	"github.com/portico-platform/portico/api/guardrails/guardrailstest"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // withoutAdmission removes the guardrail policies until the test ends.
@@ -85,6 +86,7 @@ func typed[T any](t *testing.T, from map[string]any) *T {
 // Without the policies the operator refuses the same, with the same messages, and creates nothing: by an AWSProvider
 // and by a Team.
 func TestTheOperatorRefusesWhatTheTableRefuses(t *testing.T) {
+	tiers.Long(t)
 	c := withOperator(t)
 	withoutAdmission(t, c)
 	free, of := team(t, c), team(t, c)

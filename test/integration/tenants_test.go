@@ -17,6 +17,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // neighbour is a team with a resource of each kind, in the account that it shares with the team of a journey.
@@ -201,6 +202,7 @@ func (x trespass) spec(t *testing.T) string {
 // account, and to one that does not exist. Neither is used, and the messages are the same, except where AWS itself
 // shows the difference.
 func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
+	tiers.Long(t)
 	j := newJourney(t)
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{
 		"password": "long-enough-1",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // flagsOf runs the command at the end of a message in a shell that defines aws as a function, and returns its flags.
@@ -43,6 +44,7 @@ func flagsOf(t *testing.T, s specimen, message string) map[string]string {
 // A script that replaces all tags removes Portico's ownership tags. The status reports that, with a command that
 // restores them; the resource is neither changed nor left behind silently.
 func TestTagsThatAreWipedAreTold(t *testing.T) {
+	tiers.Long(t)
 	c := withOperator(t)
 	others := map[string]string{"cost-center": "4711 @home"}
 	wipe := func(t *testing.T, s specimen, o external.Object) {

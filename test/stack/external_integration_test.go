@@ -15,11 +15,13 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/tiers"
 )
 
 // TestAnExistingClusterTakesThePlaceOfOurs starts what make run starts with KUBECONFIG_EXTERNAL, twice: operator and
 // portal run here, in Pods that the cluster does not have. Start returns when the sample teams are Ready.
 func TestAnExistingClusterTakesThePlaceOfOurs(t *testing.T) {
+	tiers.Long(t)
 	cluster := started(t, stack.Options{Root: root, Parts: stack.ControlPlane, Bare: true, Progress: os.Stderr})
 	external := stack.Options{
 		Root: root, Parts: stack.Everything, ExternalKubeconfig: cluster.AdminKubeconfig, WorkloadIdentity: true,
