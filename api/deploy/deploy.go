@@ -33,7 +33,7 @@ const (
 	AnnotationUntil = "portico.dev/until"
 
 	// AnnotationConditions is on the ServiceAccount of a deployer: a hash of what its tokens must say. When that
-	// changes, the account is created again, which ends the tokens of before.
+	// changes, the account is created again, and the tokens it had are no longer valid.
 	AnnotationConditions = "portico.dev/deployer-conditions"
 	// AnnotationUsed is on the ServiceAccount, too: when it was last used.
 	AnnotationUsed = "portico.dev/last-used"

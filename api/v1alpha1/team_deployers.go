@@ -6,7 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // job, and gets a token for Portico in exchange, for 15 minutes: no secret is stored at the CI system.
 // +kubebuilder:validation:XValidation:rule="[has(self.branch), has(self.tag), has(self.environment)].filter(x, x).size() == 1",message="a deployer runs for one branch, one tag or one environment: set one of the three"
 // +kubebuilder:validation:XValidation:rule="has(self.role) != has(self.kinds)",message="set role or kinds: role Developer is for every kind, kinds are those that the deployer changes"
-// +kubebuilder:validation:XValidation:rule="self.repository.startsWith(self.owner + '/')",message="repository is the full name, such as acme/shop, and begins with its owner"
+// +kubebuilder:validation:XValidation:rule="self.repository.startsWith(self.owner + '/') && self.repository.lastIndexOf('/') == self.owner.size()",message="repository is its owner and its name, such as acme/shop; GitLab's owner is the whole path of the groups, such as acme/web for acme/web/shop"
 type TeamDeployer struct {
 	// name of the deployer, such as release.
 	// +kubebuilder:validation:MinLength=1

@@ -134,12 +134,13 @@ func TestTheDeployPolicyLimitsOwners(t *testing.T) {
 	for says, change := range map[string]func(*v1alpha1.TeamDeployer){
 		"the DeployPolicy has no issuer circle; it has ci": func(d *v1alpha1.TeamDeployer) { d.Issuer = "circle" },
 		"does not let this team name repositories of evil": func(d *v1alpha1.TeamDeployer) { d.Owner, d.Repository = "evil", "evil/shop" },
-		"(ownerID 66)":                                  func(d *v1alpha1.TeamDeployer) { d.OwnerID = "66" },
-		"deploys in namespaces of the team":             func(d *v1alpha1.TeamDeployer) { d.Namespaces = []string{"payments"} },
-		"set one of the three":                          func(d *v1alpha1.TeamDeployer) { d.Tag = "v1" },
-		"set role or kinds":                             func(d *v1alpha1.TeamDeployer) { d.Role = "" },
-		"begins with its owner":                         func(d *v1alpha1.TeamDeployer) { d.Repository = "other/shop" },
-		"spec.deployers[1].branch in body should match": func(d *v1alpha1.TeamDeployer) { d.Branch = "release/*" },
+		"(ownerID 66)":                                                  func(d *v1alpha1.TeamDeployer) { d.OwnerID = "66" },
+		"deploys in namespaces of the team":                             func(d *v1alpha1.TeamDeployer) { d.Namespaces = []string{"payments"} },
+		"set one of the three":                                          func(d *v1alpha1.TeamDeployer) { d.Tag = "v1" },
+		"set role or kinds":                                             func(d *v1alpha1.TeamDeployer) { d.Role = "" },
+		"repository is its owner and its name":                          func(d *v1alpha1.TeamDeployer) { d.Repository = "other/shop" },
+		"is the whole path of the groups":                               func(d *v1alpha1.TeamDeployer) { d.Repository = "acme/web/shop" },
+		"spec.deployers[1].branch in body should match":                 func(d *v1alpha1.TeamDeployer) { d.Branch = "release/*" },
 		`spec.deployers[1].role: Unsupported value: "Owner": supported`: func(d *v1alpha1.TeamDeployer) { d.Role = "Owner" },
 	} {
 		x := &v1alpha1.Team{}
