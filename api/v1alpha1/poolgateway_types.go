@@ -66,6 +66,10 @@ type PoolGatewayStatus struct {
 	// loadBalancer that the Gateway has.
 	// +optional
 	LoadBalancer *PoolLoadBalancer `json:"loadBalancer,omitempty"`
+	// publicPort is the port in the URLs of the hostnames: the GatewayClass's annotation portico.dev/public-port, for
+	// load balancers that clients reach through something with another port. Absent, it is 443.
+	// +optional
+	PublicPort int32 `json:"publicPort,omitempty"`
 	// attached are the ARNs of the certificates that were last seen on the load balancer, sorted.
 	// +optional
 	// +listType=atomic

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,6 +119,9 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	s.DNSChange, s.LoadBalancer, s.URL = "", lb, ""
 	if !r.name.Wildcard() {
 		s.URL = "https://" + r.name.String()
+		if port := r.pool.Status.PublicPort; port != 0 {
+			s.URL += ":" + strconv.Itoa(int(port))
+		}
 	}
 	return fmt.Sprintf("%s leads to %s", r.name, lb), nil
 }

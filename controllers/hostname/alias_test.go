@@ -124,6 +124,20 @@ func TestWhatWasPutInPlaceOfOurRecordsIsReplaced(t *testing.T) {
 	}
 }
 
+func TestAURLNamesThePublicPortOfTheClass(t *testing.T) {
+	for port, want := range map[int32]string{0: "https://shop.example.com", 8443: "https://shop.example.com:8443"} {
+		z := &zone{}
+		r := at(t, z)
+		r.pool.Status.PublicPort = port
+		if _, err := r.ensureAlias(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.req.Status.URL; got != want {
+			t.Errorf("port %d: got %s, want %s", port, got, want)
+		}
+	}
+}
+
 // The zone may be full: a retry every second would not help.
 func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 	z := &zone{refuse: "the zone has 10,000 records"}

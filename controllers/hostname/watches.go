@@ -93,7 +93,8 @@ func poolServingChanged() predicate.Predicate {
 	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after *v1alpha1.PoolGateway) bool {
 		was, is := before.Status, after.Status
 		less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
-		return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) ||
+		return less || was.PublicPort != is.PublicPort ||
+			!equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) ||
 			!equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
 	}))
 }

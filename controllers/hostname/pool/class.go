@@ -1,8 +1,10 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +14,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
+
+// ClassPublicPort is the annotation of a GatewayClass for the port at which clients reach port 443 of its load
+// balancers.
+const ClassPublicPort = "portico.dev/public-port"
 
 // ClassChecker checks GatewayClasses.
 type ClassChecker struct {
@@ -34,6 +40,28 @@ func (c ClassChecker) Check(ctx context.Context, name string) error {
 			"load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
 	}
 	return c.checkOverrides(ctx, class)
+}
+
+// PublicPort returns the port of the URLs of a class's hostnames; 0 is 443. problem is what is wrong with the class's
+// annotation: hostnames are served all the same.
+func (c ClassChecker) PublicPort(ctx context.Context, name string) (port int32, problem string, err error) {
+	class := &gatewayv1.GatewayClass{}
+	if found, err := engine.Find(ctx, c.Reader, client.ObjectKey{Name: name}, class); err != nil || !found {
+		return 0, "", err
+	}
+	value := class.Annotations[ClassPublicPort]
+	number, err := strconv.ParseUint(cmp.Or(value, "443"), 10, 16)
+	if err != nil {
+		number = 0
+	}
+	switch number {
+	case 0:
+		return 0, fmt.Sprintf("; its annotation %s is %.32q, which is no port from 1 to 65535, so that URLs have none",
+			ClassPublicPort, value), nil
+	case 443:
+		return 0, "", nil
+	}
+	return int32(number), "", nil
 }
 
 // checkOverrides refuses a class whose configuration takes precedence over ours: certificates would be silently

@@ -167,7 +167,12 @@ func (r *reconciliation) checkClass(ctx context.Context) (string, error) {
 		}
 		return "", errors.Join(err, failed)
 	}
-	return "the GatewayClass " + r.pg.Spec.GatewayClass + " gives Application Load Balancers", nil
+	port, problem, err := r.Classes.PublicPort(ctx, r.pg.Spec.GatewayClass)
+	if err != nil {
+		return "", err
+	}
+	r.pg.Status.PublicPort = port
+	return "the GatewayClass " + r.pg.Spec.GatewayClass + " gives Application Load Balancers" + problem, nil
 }
 
 // Finalize implements engine.KindReconciler: a PoolGateway is deleted when no hostname uses it.
