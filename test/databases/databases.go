@@ -5,15 +5,8 @@ package databases
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -35,11 +28,14 @@ type Server struct {
 	// Log is the path of the server's log, which has every statement.
 	Log string
 
-	dir    string
-	admin  admin
-	run    *exec.Cmd
-	ended  chan struct{}
-	waited error
+	dir     string
+	files   string // a folder of files to begin with: of another server; "" for new ones
+	admin   admin
+	command []string // the program and its arguments
+	ready   func(context.Context) error
+	run     *exec.Cmd
+	ended   chan struct{}
+	waited  error
 }
 
 // admin does the work of the server's superuser, which in RDS only AWS has.
@@ -49,41 +45,79 @@ type admin interface {
 	exec(ctx context.Context, database string, statements ...string) error
 }
 
-// Missing returns an error with the missing package of a server, or nil.
-func Missing() error {
+// Has reports whether there are servers of the engine: MySQL and the commercial ones are not in Debian.
+func Has(engine string) bool { return engine == "postgres" || engine == "mariadb" }
+
+// Installed reports whether a server of the engine can be started on this machine.
+func Installed(engine string) bool { return Missing(engine) == nil }
+
+// Missing returns an error with the missing package of each of the engines, or nil.
+func Missing(engines ...string) error {
 	var errs []error
-	if _, err := postgresFolder(); err != nil {
-		errs = append(errs, err)
-	}
-	if _, err := mariadbd(); err != nil {
+	for _, engine := range engines {
+		var err error
+		switch engine {
+		case "postgres":
+			_, err = postgresFolder()
+		case "mariadb":
+			_, err = mariadbd()
+		default:
+			err = fmt.Errorf("there is no server of %s", engine)
+		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// Start starts a server of the engine in dir and waits until it is ready.
+// Start starts a server of the engine in dir, with an authority of its own, and waits until it is ready.
 func Start(ctx context.Context, engine, dir string) (*Server, error) {
-	s := &Server{
-		Engine: engine, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
-		ended: make(chan struct{}),
-	}
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o755), s.certificates()); err != nil {
+	by, err := newAuthority()
+	if err != nil {
 		return nil, err
+	}
+	s := newServer(engine, dir)
+	return s, s.start(ctx, by)
+}
+
+func newServer(engine, dir string) *Server {
+	return &Server{
+		Engine: engine, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
+	}
+}
+
+// start makes the server's files, starts it, and waits until it is ready.
+func (s *Server) start(ctx context.Context, by *authority) error {
+	if err := errors.Join(os.MkdirAll(s.dir, 0o755), os.Chmod(s.dir, 0o755), s.certificates(by)); err != nil {
+		return err
 	}
 	var err error
 	if s.Port, err = freePort(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	start := s.startPostgres
-	if engine != "postgres" {
+	if s.Engine != "postgres" {
 		start = s.startMariaDB
 	}
 	if err := start(ctx); err != nil {
 		s.Stop()
 		said, _ := os.ReadFile(s.Log)
-		return nil, fmt.Errorf("%w\n%s", err, said[max(0, len(said)-2000):])
+		return fmt.Errorf("%w\n%s", err, said[max(0, len(said)-2000):])
 	}
-	return s, nil
+	return nil
+}
+
+// copyTo copies the server's files into a folder, while it is stopped, and starts it again.
+func (s *Server) copyTo(ctx context.Context, folder string) error {
+	s.Stop()
+	return errors.Join(copyFiles(ctx, s.path("data"), folder), s.begin(ctx))
+}
+
+// copyFiles copies a folder with the owners of its files.
+func copyFiles(ctx context.Context, from, to string) error {
+	if out, err := exec.CommandContext(ctx, "cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy %s: %w: %s", from, err, out)
+	}
+	return nil
 }
 
 // Stop stops the server.
@@ -119,14 +153,15 @@ func (s *Server) Exec(ctx context.Context, database string, statements ...string
 	return s.admin.exec(ctx, database, statements...)
 }
 
-// begin starts the server's process, and calls ready until it succeeds.
-func (s *Server) begin(ctx context.Context, ready func(context.Context) error, path string, args ...string) error {
-	log, err := os.OpenFile(s.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+// begin starts the server's process, and waits until it is ready.
+func (s *Server) begin(ctx context.Context) error {
+	log, err := os.OpenFile(s.path("server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	s.run = exec.Command(path, args...)
+	s.ended = make(chan struct{})
+	s.run = exec.Command(s.command[0], s.command[1:]...)
 	s.run.Stdout, s.run.Stderr, s.run.Dir = log, log, s.dir
 	if s.run.SysProcAttr, err = unprivileged(); err != nil {
 		return err
@@ -135,11 +170,12 @@ func (s *Server) begin(ctx context.Context, ready func(context.Context) error, p
 		s.run = nil
 		return err
 	}
-	go func() { s.waited = s.run.Wait(); close(s.ended) }()
+	run, ended := s.run, s.ended
+	go func() { s.waited = run.Wait(); close(ended) }()
 	deadline, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
-		if err = ready(deadline); err == nil {
+		if err = s.ready(deadline); err == nil {
 			return nil
 		}
 		select {
@@ -152,8 +188,19 @@ func (s *Server) begin(ctx context.Context, ready func(context.Context) error, p
 	}
 }
 
-// setUp runs a program that creates the server's files.
+// data returns the folder of the server's files, and makes it of s.files. Without any, the caller fills it.
+func (s *Server) data(ctx context.Context) (folder string, err error) {
+	if s.files == "" {
+		return s.folder("data")
+	}
+	return s.path("data"), copyFiles(ctx, s.files, s.path("data"))
+}
+
+// setUp runs a program that creates the server's files, if it begins with new ones.
 func (s *Server) setUp(ctx context.Context, path string, args ...string) error {
+	if s.files != "" {
+		return nil
+	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &said, &said, s.dir
@@ -211,47 +258,4 @@ func freePort(ctx context.Context) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// certificates creates a certificate authority, and the server's certificate signed by it.
-func (s *Server) certificates() error {
-	now := time.Now()
-	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Databases for tests"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	own := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: Host}, DNSNames: []string{Host},
-		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	ownKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	ca, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
-	if err != nil {
-		return err
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, own, authority, ownKey.Public(), authorityKey)
-	if err != nil {
-		return err
-	}
-	key, err := x509.MarshalPKCS8PrivateKey(ownKey)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		write(s.CAFile, "CERTIFICATE", ca, 0o644), write(s.path("server.pem"), "CERTIFICATE", certificate, 0o644),
-		write(s.path("server.key"), "PRIVATE KEY", key, 0o600), give(s.path("server.key")),
-	)
-}
-
 func (s *Server) path(name string) string { return filepath.Join(s.dir, name) }
-
-func write(path, sort string, der []byte, mode os.FileMode) error {
-	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: sort, Bytes: der}), mode)
-}

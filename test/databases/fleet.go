@@ -3,73 +3,89 @@ package databases
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// Fleet is one server of each engine, behind the simulated RDS instances.
+// Fleet is a server for each simulated RDS instance, with its own port, files and users. A snapshot is a copy of a
+// server's files.
 type Fleet struct {
-	// CAFile is the path of the certificates of all servers' authorities.
+	// CAFile is the path of the certificate of the authority that all servers share.
 	CAFile string
 
-	dir     string
-	mu      sync.Mutex
-	servers map[string]*Server
-	made    map[string]bool
+	dir       string
+	authority *authority
+	mu        sync.Mutex // guards the servers
+	servers   map[string]*Server
+	last      map[string]*Server // of each engine
+
+	changing  sync.Mutex // one change at a time; guards the fields below
+	made      int        // folders
+	snapshots map[string]snapshot
+	// templates are folders with the files of a new server, by engine: copying them is faster than making them.
+	templates map[string]string
 }
 
-// StartFleet starts a server of each engine.
-func StartFleet(ctx context.Context) (*Fleet, error) {
+// snapshot is what a snapshot has: files of an engine.
+type snapshot struct{ engine, folder string }
+
+// StartFleet returns a fleet without servers.
+func StartFleet(context.Context) (*Fleet, error) {
 	dir, err := os.MkdirTemp("", "databases")
 	if err != nil {
 		return nil, err
 	}
 	f := &Fleet{
-		CAFile: filepath.Join(dir, "bundle.pem"), dir: dir, servers: map[string]*Server{},
-		made: map[string]bool{},
+		CAFile: filepath.Join(dir, "bundle.pem"), dir: dir, servers: map[string]*Server{}, last: map[string]*Server{},
+		snapshots: map[string]snapshot{}, templates: map[string]string{},
 	}
-	if err := errors.Join(os.Chmod(dir, 0o755), f.start(ctx)); err != nil { // the servers run as another user
+	err = os.Chmod(dir, 0o755) // the servers run as another user
+	if err == nil {
+		f.authority, err = newAuthority()
+	}
+	if err == nil {
+		err = os.WriteFile(f.CAFile, f.authority.pem, 0o644)
+	}
+	if err != nil {
 		f.Stop()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *Fleet) start(ctx context.Context) error {
-	var bundle []byte
-	for _, engine := range []string{"postgres", "mariadb"} {
-		s, err := Start(ctx, engine, filepath.Join(f.dir, engine))
-		if err != nil {
-			return err
-		}
-		f.servers[engine] = s
-		authority, err := os.ReadFile(s.CAFile)
-		if err != nil {
-			return err
-		}
-		bundle = append(bundle, authority...)
-	}
-	return os.WriteFile(f.CAFile, bundle, 0o644)
-}
-
 // Stop stops all servers and removes their files.
 func (f *Fleet) Stop() {
+	f.changing.Lock()
+	defer f.changing.Unlock()
 	for _, s := range f.servers {
 		s.Stop()
 	}
 	_ = os.RemoveAll(f.dir)
 }
 
-// Server returns the server of an engine.
-func (f *Fleet) Server(engine string) *Server { return f.servers[engine] }
+// of returns the server of an instance, or nil.
+func (f *Fleet) of(instance string) *Server {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.servers[instance]
+}
+
+// Server returns the server of the instance of an engine that was made last.
+func (f *Fleet) Server(engine string) *Server {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last[engine]
+}
 
 // Address implements awsproxy.DatabaseServers.
-func (f *Fleet) Address(engine string) (host string, port int) {
-	if s := f.servers[engine]; s != nil {
+func (f *Fleet) Address(instance, _ string) (host string, port int) {
+	if s := f.of(instance); s != nil {
 		return Host, s.Port
 	}
 	return "", 0
@@ -77,18 +93,99 @@ func (f *Fleet) Address(engine string) (host string, port int) {
 
 // Serve implements awsproxy.DatabaseServers. Like RDS, it creates the database together with the instance.
 func (f *Fleet) Serve(ctx context.Context, i awsproxy.DatabaseInstance) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s := f.servers[i.Engine]
-	if s == nil || strings.ContainsAny(i.Username+i.Database, "'`\"\\") {
-		return errors.New("no such instance is served here")
+	if strings.ContainsAny(i.Username+i.Database, "'`\"\\") {
+		return errors.New("such a name is not served here")
 	}
-	if err := s.Master(ctx, i.Username, i.Password); err != nil {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if s := f.of(i.ID); s != nil {
+		return s.Master(ctx, i.Username, i.Password)
+	}
+	if !Has(i.Engine) {
+		return nil
+	}
+	s, err := f.add(ctx, i.ID, i.Engine, f.templates[i.Engine])
+	if err != nil {
 		return err
 	}
-	if name := i.Engine + "/" + i.Database; i.Database != "" && !f.made[name] {
-		f.made[name] = true
-		return s.Database(ctx, i.Database, i.Username)
+	if err := s.Master(ctx, i.Username, i.Password); err != nil || i.Database == "" {
+		return err
 	}
+	return s.Database(ctx, i.Database, i.Username)
+}
+
+// add starts the server of an instance, with a copy of the files in a folder; "" for new ones. The caller holds
+// f.changing.
+func (f *Fleet) add(ctx context.Context, instance, engine, files string) (*Server, error) {
+	s := newServer(engine, f.folder(engine))
+	s.files = files
+	if err := s.start(ctx, f.authority); err != nil {
+		return nil, err
+	}
+	if f.templates[engine] == "" && files == "" {
+		// Of a server that has just been made, for the next one.
+		template := f.folder("new-" + engine)
+		if err := s.copyTo(ctx, template); err != nil {
+			return nil, err
+		}
+		f.templates[engine] = template
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.servers[instance], f.last[engine] = s, s
+	return s, nil
+}
+
+func (f *Fleet) folder(name string) string {
+	f.made++
+	return filepath.Join(f.dir, name+"-"+strconv.Itoa(f.made))
+}
+
+// Remove implements awsproxy.DatabaseServers.
+func (f *Fleet) Remove(instance string) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	if s := f.of(instance); s != nil {
+		s.Stop()
+		_ = os.RemoveAll(s.dir) // what is left goes with the fleet
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.servers, instance)
+	}
+}
+
+// Snapshot implements awsproxy.DatabaseServers. It stops the server for a moment, as RDS suspends its input and output.
+func (f *Fleet) Snapshot(ctx context.Context, instance, name string) error {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	s := f.of(instance)
+	if s == nil {
+		return nil
+	}
+	folder := f.folder("snapshot")
+	if err := s.copyTo(ctx, folder); err != nil {
+		return fmt.Errorf("copy the files of %s: %w", instance, err)
+	}
+	f.snapshots[name] = snapshot{s.Engine, folder}
 	return nil
+}
+
+// Restore implements awsproxy.DatabaseServers.
+func (f *Fleet) Restore(ctx context.Context, name, instance string) error {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	from, ok := f.snapshots[name]
+	if !ok {
+		return nil
+	}
+	_, err := f.add(ctx, instance, from.engine, from.folder)
+	return err
+}
+
+// Forget implements awsproxy.DatabaseServers.
+func (f *Fleet) Forget(name string) {
+	f.changing.Lock()
+	defer f.changing.Unlock()
+	_ = os.RemoveAll(f.snapshots[name].folder) // what is left goes with the fleet
+	delete(f.snapshots, name)
 }

@@ -27,7 +27,7 @@ func (s *Server) startMariaDB(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.folder("data")
+	data, err := s.data(ctx)
 	if err != nil {
 		return err
 	}
@@ -37,17 +37,22 @@ func (s *Server) startMariaDB(ctx context.Context) error {
 	}
 	socket := s.path("data/mariadb.sock")
 	s.admin = &mariaDBAdmin{socket}
-	ready := func(ctx context.Context) error { return s.Exec(ctx, "mysql", "SELECT 1") }
-	err = s.begin(ctx, ready, program, "--no-defaults", "--datadir="+data, "--socket="+socket,
+	s.ready = func(ctx context.Context) error { return s.Exec(ctx, "mysql", "SELECT 1") }
+	s.command = []string{
+		program, "--no-defaults", "--datadir=" + data, "--socket=" + socket,
 		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", s.Port),
-		"--ssl-cert="+s.path("server.pem"), "--ssl-key="+s.path("server.key"), "--require-secure-transport=ON",
+		"--ssl-cert=" + s.path("server.pem"), "--ssl-key=" + s.path("server.key"), "--require-secure-transport=ON",
 		"--general-log=1",
-		"--general-log-file="+s.path("data/general.log"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
-		"--performance-schema=OFF")
-	if err != nil {
+		"--general-log-file=" + s.path("data/general.log"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",
+		"--performance-schema=OFF",
+	}
+	if err := s.begin(ctx); err != nil {
 		return err
 	}
 	s.Log = s.path("data/general.log")
+	if s.files != "" {
+		return nil
+	}
 	return s.Exec(ctx, "mysql", "CREATE PROCEDURE rds_kill(IN thread BIGINT) SQL SECURITY DEFINER BEGIN KILL "+
 		"thread; END")
 }

@@ -49,7 +49,7 @@ func (s *Server) startPostgres(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := s.folder("data")
+	data, err := s.data(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,9 +74,9 @@ func (s *Server) startPostgres(ctx context.Context) error {
 	s.admin = &postgresAdmin{
 		socket: fmt.Sprintf("host=%s port=%d user=%s sslmode=disable dbname=", data, s.Port, superuser),
 	}
-	ready := func(ctx context.Context) error { return s.Exec(ctx, "postgres", "SELECT 1") }
-	if err := s.begin(ctx, ready, filepath.Join(programs, "postgres"),
-		append([]string{"-D", data}, settings...)...); err != nil {
+	s.ready = func(ctx context.Context) error { return s.Exec(ctx, "postgres", "SELECT 1") }
+	s.command = append([]string{filepath.Join(programs, "postgres"), "-D", data}, settings...)
+	if err := s.begin(ctx); err != nil || s.files != "" {
 		return err
 	}
 	return s.Exec(ctx, "postgres",

@@ -1,34 +1,40 @@
 package rds
 
 import (
-	"context"
 	"testing"
+
+	"github.com/portico-platform/portico/test/awsproxy/wire"
 )
 
-type oneServer struct{}
+type oneServer struct{ Servers }
 
-func (oneServer) Serve(context.Context, Instance) error { return nil }
-
-func (oneServer) Address(engine string) (host string, port int) {
-	if engine == "postgres" {
+func (oneServer) Address(instance, _ string) (host string, port int) {
+	switch instance {
+	case "1/r/served":
 		return "localhost", 15432
+	case "1/r/missing":
+		return "nobody.localhost", 0
 	}
 	return "", 0
 }
 
-func TestInstancesLeadToServersOfTheirEngine(t *testing.T) {
-	const before = "<DBInstance><Engine>postgres</Engine><Endpoint><Address>a.rds.amazonaws.com</Address><Port>5432</Port></Endpoint></DBInstance>"
-	s := &Service{}
-	if got := s.lead(before); got != before {
-		t.Errorf("without servers: %s", got)
+func TestInstancesLeadToTheirServers(t *testing.T) {
+	instance := func(id, address, port string) string {
+		return "<DBInstance><DBInstanceIdentifier>" + id + "</DBInstanceIdentifier><Engine>postgres</Engine><Endpoint><Address>" +
+			address + "</Address><Port>" + port + "</Port></Endpoint></DBInstance>"
 	}
-	s.servers = oneServer{}
-	if got := s.lead(
-		before); got != "<DBInstance><Engine>postgres</Engine><Endpoint><Address>localhost</Address><Port>15432</Port></Endpoint></DBInstance>" {
-		t.Errorf("with one: %s", got)
-	}
-	const other = "<DBInstance><Engine>mysql</Engine><Endpoint><Address>a</Address><Port>1</Port></Endpoint></DBInstance>"
-	if got := s.lead(other); got != other {
-		t.Errorf("of an engine without one: %s", got)
+	x := &wire.Exchange{Call: wire.Call{Account: "1", Region: "r"}}
+	for id, want := range map[string]string{
+		"served":  instance("served", "localhost", "15432"),
+		"missing": instance("missing", "nobody.localhost", "5432"),
+		"other":   instance("other", "a.rds.amazonaws.com", "5432"),
+	} {
+		before := instance(id, "a.rds.amazonaws.com", "5432")
+		if got := (&Service{servers: oneServer{}}).lead(x, before); got != want {
+			t.Errorf("%s: got %s, want %s", id, got, want)
+		}
+		if got := (&Service{}).lead(x, before); got != before {
+			t.Errorf("%s without servers: %s", id, got)
+		}
 	}
 }

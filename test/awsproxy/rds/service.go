@@ -82,6 +82,9 @@ func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forwar
 	if refusal != nil {
 		return refusal, nil
 	}
+	if err := s.before(ctx, x, id); err != nil {
+		return nil, err
+	}
 	r, err := next(ctx)
 	if err != nil || r.Status != http.StatusOK {
 		return r, err
@@ -92,7 +95,7 @@ func (s *Service) Around(ctx context.Context, x *wire.Exchange, next wire.Forwar
 	}
 	s.complete(x, r)
 	s.answers.withoutTags(x, r)
-	return s.serve(ctx, x, r), nil
+	return s.serve(ctx, x, r, id), nil
 }
 
 func instanceKey(x *wire.Exchange, identifier string) string {

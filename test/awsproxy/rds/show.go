@@ -25,7 +25,7 @@ func (s *Service) complete(x *wire.Exchange, r *wire.Reply) {
 		if extra.port != "" {
 			text = portElement.ReplaceAllString(text, "<Port>"+extra.port+"</Port>")
 		}
-		text = s.lead(text)
+		text = s.lead(x, text)
 		if s.now().Before(extra.ready) {
 			text = replaceElement(endpointElement.ReplaceAllString(text, ""), "DBInstanceStatus", "creating")
 		}
