@@ -15,7 +15,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "Variables of make run, each by the name of what it sets:"
-	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566   (0 means any free port)"
+	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566  HOSTNAMES_PORT=8443   (0 means any free port)"
 	@echo "  AWS_ENDPOINT=URL            an AWS-compatible endpoint in place of the simulator, with"
 	@echo "                              AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	@echo "  KUBECONFIG_EXTERNAL=PATH    an existing cluster in place of ours"

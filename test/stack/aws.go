@@ -47,6 +47,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	proxy.IssueLocally(s.pki.hostnames.issueServing)
 	s.Proxy = proxy
 	if s.AWSEndpoint, err = s.serve(ctx, "the AWS proxy", s.ports.awsOperator, proxy.Operator(), nil); err != nil {
 		return err
@@ -62,7 +63,10 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
-	if err != nil || !s.opts.WorkloadIdentity {
+	if err != nil {
+		return err
+	}
+	if err := s.startDatabases(ctx); err != nil || !s.opts.WorkloadIdentity {
 		return err
 	}
 	return s.MakeIdentity(ctx, s.OutsideAWS(), AccountID)

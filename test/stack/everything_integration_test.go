@@ -46,6 +46,7 @@ func TestEverythingStartsTogether(t *testing.T) {
 			t.Errorf("%s lists the buckets of payments: status %d, want %d", user, got, want)
 		}
 	}
+	hostnamesAnswer(t, all)
 	runsAsInstalled(t, all)
 	secretsAreKept(t, all)
 	if err := all.Err(); err != nil {

@@ -78,8 +78,9 @@ func (s *Stack) makeGateways(ctx context.Context) error {
 		return err
 	}
 	class := &unstructured.Unstructured{Object: object{
-		"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": object{"name": GatewayClass},
-		"spec": object{"controllerName": albconfig.ControllerName},
+		"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass",
+		"metadata": object{"name": GatewayClass, "annotations": s.publicPort()},
+		"spec":     object{"controllerName": albconfig.ControllerName},
 	}}
 	if err := ApplyObjects(ctx, s.Admin, append(crds, class)...); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (s *Stack) makeGateways(ctx context.Context) error {
 	}
 	s.background(ctx, func(ctx context.Context) error { return errors.Join(s.LoadBalancers.Run(ctx), log.Close()) })
 	s.say("%-24s ready after %.1f s", "load balancer simulator", time.Since(began).Seconds())
-	return nil
+	return s.startTraffic(ctx)
 }
 
 // OutsideAWS configures clients of the sample account that act behind the operator's back.

@@ -30,9 +30,16 @@ const (
 	// Gateways is Gateway API with a simulator of the AWS Load Balancer Controller (see albsim), and hosted zones
 	// with the grants to use them. It needs ControlPlane and AWS. An external cluster has its own.
 	Gateways
+	// Traffic answers requests to hostnames: load balancers listen at a port of this machine, which the URLs of
+	// hostnames have. It needs Gateways and the AWS simulator.
+	Traffic
+	// Databases are PostgreSQL and MariaDB servers behind the simulated RDS instances, where they are installed. It
+	// needs the AWS simulator.
+	Databases
 
 	// Everything is what make run starts.
-	Everything = ControlPlane | Scheduler | Nodes | AWS | Dex | Operator | Portal | Gateways
+	Everything = ControlPlane | Scheduler | Nodes | AWS | Dex | Operator | Portal | Gateways | Traffic |
+		Databases
 )
 
 func (p Parts) has(q Parts) bool { return p&q != 0 }
@@ -95,10 +102,12 @@ type Ports struct {
 	Dex       int // DEX_PORT
 	AWS       int // AWS_PORT: the listener for everyone except the operator
 	Portal    int // PORTAL_PORT
+	// LoadBalancers is the port at which hostnames answer: HOSTNAMES_PORT.
+	LoadBalancers int
 }
 
 // FriendlyPorts are the ports of make run.
-var FriendlyPorts = Ports{APIServer: 6443, Dex: 5556, AWS: 4566, Portal: 8080}
+var FriendlyPorts = Ports{APIServer: 6443, Dex: 5556, AWS: 4566, Portal: 8080, LoadBalancers: 8443}
 
 // Credentials are static AWS credentials. The zero value means test/test, which simulators accept.
 type Credentials struct{ AccessKeyID, SecretAccessKey string }
@@ -123,10 +132,13 @@ func (o *Options) setDefaults() error {
 		o.AWSCredentials = Credentials{AccessKeyID: "test", SecretAccessKey: SecretAccessKey}
 	}
 	if o.ExternalKubeconfig != "" {
-		o.Parts &^= Scheduler | Nodes | Gateways
+		o.Parts &^= Scheduler | Nodes | Gateways | Traffic
 	}
 	if o.Bare {
-		o.Parts &^= Gateways
+		o.Parts &^= Gateways | Traffic
+	}
+	if o.AWSEndpoint != "" {
+		o.Parts &^= Traffic | Databases
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -20,6 +21,8 @@ import (
 type pki struct {
 	*authority
 	frontProxy *authority
+	// hostnames signs what load balancers present: its certificates are for names below Domain and this machine alone.
+	hostnames *authority
 	// The one serving certificate, for all servers.
 	ServingCert, ServingKey string
 	// ServiceAccountKey signs and verifies the tokens of ServiceAccounts.
@@ -61,6 +64,10 @@ func newPKI(dir string, o *Options) (*pki, error) {
 		"portico-local-front-proxy-ca", filepath.Join(dir, "front-proxy-ca.crt")); err != nil {
 		return nil, err
 	}
+	if p.hostnames, err = newAuthority("portico-local-hostnames-ca", filepath.Join(dir, "hostnames-ca.crt"),
+		constrained); err != nil {
+		return nil, err
+	}
 	if err := p.makeServing(o.servingNames()); err != nil {
 		return nil, err
 	}
@@ -72,8 +79,18 @@ func newPKI(dir string, o *Options) (*pki, error) {
 	return p, nil
 }
 
+// constrained limits an authority to names below Domain and to this machine's addresses, so that a browser that trusts
+// it trusts nothing else that its key could sign.
+func constrained(t *x509.Certificate) {
+	t.PermittedDNSDomainsCritical = true
+	t.PermittedDNSDomains = []string{Domain}
+	t.PermittedIPRanges = []*net.IPNet{
+		{IP: net.IPv4(127, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)}, {IP: net.IPv6loopback, Mask: net.CIDRMask(128, 128)},
+	}
+}
+
 // newAuthority makes an authority, and writes its certificate to the file.
-func newAuthority(name, file string) (*authority, error) {
+func newAuthority(name, file string, limits ...func(*x509.Certificate)) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -82,6 +99,9 @@ func newAuthority(name, file string) (*authority, error) {
 	t.IsCA, t.BasicConstraintsValid = true, true
 	t.KeyUsage |= x509.KeyUsageCertSign
 	t.ExtKeyUsage = nil
+	for _, limit := range limits {
+		limit(t)
+	}
 	der, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
 	if err != nil {
 		return nil, err
@@ -159,6 +179,19 @@ func (p *authority) issue(t *x509.Certificate) (cert, key []byte, err error) {
 	}
 	key, err = encodeKey(private)
 	return encode("CERTIFICATE", der), key, err
+}
+
+// issueServing issues a certificate for names, which a server can present.
+func (p *authority) issueServing(names []string) (*tls.Certificate, error) {
+	t := template(names[0], nil)
+	t.Subject.CommonName, t.DNSNames = "", names
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	cert, key, err := p.issue(t)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(append(cert, p.caPEM...), key)
+	return &pair, err
 }
 
 func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {

@@ -118,6 +118,7 @@ func (s *Stack) address(port int) string { return net.JoinHostPort(s.opts.ip(), 
 // allPorts are the ports of every part that can be started.
 type allPorts struct {
 	etcd, apiserver, scheduler, kwok, kubelet, metrics, moto, awsOperator, awsOutside, dex, portal, registry int
+	loadBalancers                                                                                            int
 }
 
 func (p *ports) choose(o *Options) (allPorts, error) {
@@ -142,6 +143,7 @@ func (p *ports) choose(o *Options) (allPorts, error) {
 		pick(&chosen.awsOperator, AWS, "the operator's AWS endpoint", "", 0)
 		pick(&chosen.moto, AWS, "moto", "", 0)
 	}
+	pick(&chosen.loadBalancers, Traffic, "the load balancers", "HOSTNAMES_PORT", o.Ports.LoadBalancers)
 	pick(&chosen.scheduler, Scheduler, "kube-scheduler", "", 0)
 	pick(&chosen.kwok, Nodes, "kwok", "", 0)
 	pick(&chosen.kubelet, Nodes, "the kubelets' endpoint", "", 0)

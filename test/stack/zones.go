@@ -19,8 +19,8 @@ import (
 )
 
 // Domain is the domain of the sample hosted zones. The sample namespaces can have hostnames below their own names in
-// it.
-const Domain = "portico.example"
+// it. Browsers resolve every name below .localhost to this machine.
+const Domain = "portico.localhost"
 
 // Zone is a hosted zone of Route 53.
 type Zone struct {

@@ -63,7 +63,8 @@ func (s *settings) run(ctx context.Context, r campaign.Run) error {
 		rounds: s.rounds, title: fmt.Sprintf("From %s to this tree and back, with %s", old.commit, s.with),
 	}
 	return r.In(ctx, stack.Options{
-		Parts: stack.Everything, Versions: binaries(c.old, c.new), WorkloadIdentity: givesRights(c.old.dir),
+		Parts:    stack.Everything &^ stack.Traffic,
+		Versions: binaries(c.old, c.new), WorkloadIdentity: givesRights(c.old.dir),
 		Install: func(ctx context.Context, s *stack.Stack) error {
 			if err := c.installer.prepare(ctx, s); err != nil {
 				return err

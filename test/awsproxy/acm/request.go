@@ -56,6 +56,9 @@ func (s *Service) request(ctx context.Context, x *wire.Exchange, next wire.Forwa
 	x.Call.Resource += "," + made.CertificateArn
 	c := &certificate{account: x.Call.Account, domains: domains, method: method, requested: s.now()}
 	s.mu.Lock()
+	if s.issuer == nil && slices.ContainsFunc(domains, local) {
+		c.status, c.reason = "FAILED", "INVALID_PUBLIC_DOMAIN"
+	}
 	s.known[made.CertificateArn] = c
 	s.tokens[use] = tokenUse{arn: made.CertificateArn, expires: s.now().Add(tokenLife)}
 	s.mu.Unlock()

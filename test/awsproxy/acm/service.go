@@ -4,6 +4,7 @@ package acm
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -41,6 +42,7 @@ type Service struct {
 	life        time.Duration
 	tokens      map[string]tokenUse // by request
 	known       map[string]*certificate
+	issuer      Issuer // of names below .localhost; nil where ACM is as strict as in AWS
 }
 
 type tokenUse struct {
@@ -60,6 +62,8 @@ type certificate struct {
 	renewal        string
 	renewed        time.Time
 	notAfter       time.Time
+
+	pair *tls.Certificate // made when it is first asked for
 }
 
 // New returns ACM, which learns from Route 53 when records change, and from the load balancers which certificates they

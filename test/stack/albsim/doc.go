@@ -25,6 +25,9 @@
 //   - the Lease aws-load-balancer-controller-leader is renewed while it runs;
 //   - a Gateway with routes attached is not deleted before these are gone.
 //
-// It does not: discover certificates by hostname, register targets, create security groups, rewrite requests, read
-// other fields of LoadBalancerConfiguration, or serve a single request.
+// Serve serves the requests that reach its load balancers, by the rules that were deployed last: from what DNS says of
+// the hostname to a ready Pod.
+//
+// It does not: discover certificates by hostname, register targets, create security groups, rewrite requests, or read
+// other fields of LoadBalancerConfiguration.
 package albsim

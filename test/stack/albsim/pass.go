@@ -86,7 +86,11 @@ func (s *Simulator) serve(ctx context.Context, w *world, t *topology) (wait time
 		if err := errors.Join(s.keepConfig(ctx, w, t), s.setFinalizer(ctx, t.gateway, finalizer, true)); err != nil {
 			return never, ignoreRace(err)
 		}
-		err = s.elb.deploy(ctx, m, &p.built)
+		former := p.built.dns
+		if err = s.elb.deploy(ctx, m, &p.built); err == nil {
+			s.setLive(former, nil)
+			s.setLive(p.built.dns, m)
+		}
 	}
 	s.note(p, m, now, err)
 	return p.wait(now), s.writeGateway(ctx, t, p, refused)
@@ -135,6 +139,7 @@ func (s *Simulator) remove(ctx context.Context, t *topology, p *progress, m *mod
 	now := time.Now()
 	err := routesAttached(t)
 	if err == nil {
+		s.setLive(p.built.dns, nil)
 		err = s.elb.tearDown(ctx, m, &p.built)
 	}
 	s.note(p, m, now, err)

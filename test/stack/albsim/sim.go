@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -45,6 +46,9 @@ type Simulator struct {
 
 	mu       sync.Mutex // one pass at a time; guards the fields below
 	progress map[types.NamespacedName]*progress
+
+	liveMu sync.RWMutex
+	models map[string]*model // what the load balancers do now, by DNS name
 }
 
 // progress is the state of a Gateway.
@@ -62,7 +66,8 @@ type progress struct {
 func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.Writer) (*Simulator, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, coordinationv1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme,
+		corev1.AddToScheme, coordinationv1.AddToScheme, discoveryv1.AddToScheme, gatewayv1.Install,
+		albconfig.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err
@@ -80,7 +85,7 @@ func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.W
 	}
 	s := &Simulator{
 		cache: reads, kube: kube, log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1),
-		progress: map[types.NamespacedName]*progress{},
+		progress: map[types.NamespacedName]*progress{}, models: map[string]*model{},
 	}
 	s.elb = newBalancers(account, &s.counters)
 	return s, s.watch(ctx)

@@ -72,7 +72,8 @@ func options(root string, env func(string) string) (stack.Options, error) {
 		WorkloadIdentity:   true,
 	}
 	if o.AWSEndpoint != "" {
-		o.Parts &^= stack.Gateways // they would create load balancers and hosted zones, possibly in a real account
+		// Gateways would create load balancers and hosted zones, possibly in a real account.
+		o.Parts &^= stack.Gateways | stack.Traffic | stack.Databases
 		o.WorkloadIdentity = false
 		o.AWSCredentials = stack.Credentials{
 			AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"),
@@ -80,7 +81,7 @@ func options(root string, env func(string) string) (stack.Options, error) {
 	}
 	for variable, port := range map[string]*int{
 		"APISERVER_PORT": &o.Ports.APIServer, "DEX_PORT": &o.Ports.Dex, "AWS_PORT": &o.Ports.AWS,
-		"PORTAL_PORT": &o.Ports.Portal,
+		"PORTAL_PORT": &o.Ports.Portal, "HOSTNAMES_PORT": &o.Ports.LoadBalancers,
 	} {
 		value := env(variable)
 		if value == "" {

@@ -62,9 +62,14 @@ func hostnames(s *stack.Stack) string {
 	if public == "" {
 		return ""
 	}
-	return fmt.Sprintf("\nHostnames below payments.%[1]s and search.%[1]s, with a simulated load balancer controller "+
-		"(docs/local-cluster.md)\n\n  hosted zone %[1]s   public %[2]s   private %[3]s\n", stack.Domain, public,
+	text := fmt.Sprintf("\nHostnames below payments.%[1]s and search.%[1]s (docs/local-cluster.md)\n\n"+
+		"  hosted zone %[1]s   public %[2]s   private %[3]s\n", stack.Domain, public,
 		s.Zones[stack.Zone{Domain: stack.Domain, Private: true}])
+	if port := s.LoadBalancerPort(); port != 0 {
+		text += fmt.Sprintf("  They answer at port %d, with certificates of this run's authority:\n  %s\n", port,
+			s.HostnamesCAFile())
+	}
+	return text
 }
 
 func contexts(s *stack.Stack) string {
