@@ -217,7 +217,7 @@ func (s *Server) setUp(ctx context.Context, path string, args ...string) error {
 // unprivileged returns the attributes to run a process as nobody if the test runs as root, because PostgreSQL refuses
 // to run as root.
 func unprivileged() (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	attr := attributes()
 	uid, gid, err := serverUser()
 	if err == nil && os.Getuid() == 0 {
 		attr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
