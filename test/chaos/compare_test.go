@@ -34,16 +34,16 @@ func whole() picture {
 		leaves:    func(uid string) bool { return uid == "8" },
 		isFree:    func(r resource) bool { return r.id == "orphaned" },
 		control:   map[string]string{"SQSQueue theirs": "{}"},
-		hostnames: map[string]string{"a.portico.example": "arn"},
+		hostnames: map[string]string{"a.portico.localhost": "arn"},
 		records: []record{
 			{name: theirRecord, sort: "TXT"},
-			{name: "a.portico.example", sort: "A"},
-			{name: "a.portico.example", sort: "AAAA"},
-			{name: "_portico.a.portico.example", sort: "TXT"},
-			{name: "_x.a.portico.example", sort: "CNAME", proof: true},
-			{name: "_x.gone.portico.example", sort: "CNAME", proof: true},
+			{name: "a.portico.localhost", sort: "A"},
+			{name: "a.portico.localhost", sort: "AAAA"},
+			{name: "_portico.a.portico.localhost", sort: "TXT"},
+			{name: "_x.a.portico.localhost", sort: "CNAME", proof: true},
+			{name: "_x.gone.portico.localhost", sort: "CNAME", proof: true},
 		},
-		certificates: map[string]string{"arn": "a.portico.example"},
+		certificates: map[string]string{"arn": "a.portico.localhost"},
 		bindings:     map[string]string{"n/r0": "1"},
 		rights:       rights{map[string]string{"n/r0": "1"}, map[string]string{"n": "portico-pods-n-1"}},
 	}
@@ -109,16 +109,16 @@ func TestEachHarmIsFound(t *testing.T) {
 		"orphan: the role more of m": func(p *picture) {
 			p.rights.roles = map[string]string{"n": "one", "m": "more"}
 		},
-		"orphan: the record A b.portico.example": func(p *picture) {
-			p.records = append(slices.Clone(p.records), record{name: "b.portico.example", sort: "A"})
+		"orphan: the record A b.portico.localhost": func(p *picture) {
+			p.records = append(slices.Clone(p.records), record{name: "b.portico.localhost", sort: "A"})
 		},
-		"missing: the record AAAA a.portico.example": func(p *picture) {
+		"missing: the record AAAA a.portico.localhost": func(p *picture) {
 			p.records = slices.Delete(slices.Clone(p.records), 2, 3)
 		},
 		"touched: somebody else's record": func(p *picture) { p.records = p.records[1:] },
-		"orphan: the certificate other":   func(p *picture) { p.certificates["other"] = "a.portico.example" },
+		"orphan: the certificate other":   func(p *picture) { p.certificates["other"] = "a.portico.localhost" },
 		`missing: the certificate "lost"`: func(p *picture) {
-			p.hostnames["a.portico.example"], p.certificates["lost"] = "lost", "b.example.com"
+			p.hostnames["a.portico.localhost"], p.certificates["lost"] = "lost", "b.example.com"
 			delete(p.certificates, "arn")
 		},
 	} {
