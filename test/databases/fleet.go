@@ -126,6 +126,7 @@ func (f *Fleet) add(ctx context.Context, instance, engine, files string) (*Serve
 		// Of a server that has just been made, for the next one.
 		template := f.folder("new-" + engine)
 		if err := s.copyTo(ctx, template); err != nil {
+			s.Stop()
 			return nil, err
 		}
 		f.templates[engine] = template
