@@ -1,18 +1,16 @@
 package identity
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
-	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
 )
 
 const (
@@ -21,9 +19,6 @@ const (
 	// keysForIssued is how often they are fetched at most for tokens that the provider issued just now.
 	keysForIssued = time.Second
 	fetchingKeys  = "fetching the identity provider's keys"
-	// mostTries bounds how often newer keys are asked for, and betweenTries is the pause before each time.
-	mostTries    = 100
-	betweenTries = 5 * time.Millisecond
 	// maxKeys bounds a key set's size.
 	maxKeys = 1 << 20
 )
@@ -39,64 +34,14 @@ type KeySource struct {
 	Waits bool
 }
 
-// keyFetcher fetches keys no more often than its source allows; in between it returns the last result, good or bad,
-// unless the caller waits. An invalid key set is an error, distinct from a bad token.
-type keyFetcher struct {
-	KeySource
-	now func() time.Time
-
-	mu   sync.Mutex
-	when time.Time
-	body []byte
-	err  error
-}
-
-// RoundTrip holds the lock while it fetches: anyone who comes meanwhile wants the same. Requests for other addresses
-// than one must not be made through it.
-func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if wait := f.Every - f.now().Sub(f.when); f.Waits && wait > 0 {
-		select {
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		case <-time.After(min(wait, f.Every)):
-		}
-		f.when = time.Time{}
+// fetch returns the document at the source's address. An invalid key set is an error, distinct from a bad token.
+func (s KeySource) fetch(ctx context.Context) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Address, http.NoBody)
+	if err != nil {
+		return nil, err
 	}
-	if now := f.now(); f.when.IsZero() || now.Sub(f.when) >= f.Every {
-		f.body, f.err = f.fetch(r)
-		f.when = now
-	}
-	if f.err != nil {
-		return nil, f.err
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(f.body)),
-	}, nil
-}
-
-// outdated reports whether the keys are from before that time, though anyone who needs newer ones gets them.
-func (f *keyFetcher) outdated(began time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.when.IsZero() || f.Waits && f.when.Before(began)
-}
-
-// renew makes the next one who needs keys fetch them, and reports whether it does: not if they are new.
-func (f *keyFetcher) renew() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.now().Sub(f.when) < keysForIssued {
-		return false
-	}
-	f.when = time.Time{}
-	return true
-}
-
-func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
-	resp, err := f.Transport.RoundTrip(r)
+	r.Header.Set("Cache-Control", "no-cache")
+	resp, err := s.Transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -113,60 +58,176 @@ func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Keys verifies signatures with the provider's keys. The verifier over it drops the kind of an error, so that an
-// outage is noted in the context: see withOutage.
+// keySet is the keys that were published at one moment.
+type keySet []jose.JSONWebKey
+
+// parseKeys returns the keys that can verify signatures. RFC 7517, section 5: keys of an unknown kind are ignored.
+func parseKeys(document []byte) (keySet, error) {
+	var published struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(document, &published); err != nil {
+		return nil, fmt.Errorf("%s: %w", fetchingKeys, err)
+	}
+	var set keySet
+	for _, raw := range published.Keys {
+		var key jose.JSONWebKey
+		if err := json.Unmarshal(raw, &key); err == nil && key.IsPublic() {
+			set = append(set, key)
+		}
+	}
+	return set, nil
+}
+
+var errNoKeyFits = errors.New("no published key verifies the signature")
+
+// verify returns the payload of a token that one of the keys has signed.
+func (s keySet) verify(token *jose.JSONWebSignature) ([]byte, error) {
+	id := token.Signatures[0].Header.KeyID
+	for i := range s {
+		if id != "" && s[i].KeyID != id {
+			continue
+		}
+		if payload, err := token.Verify(&s[i]); err == nil {
+			return payload, nil
+		}
+	}
+	return nil, errNoKeyFits
+}
+
+// signatureAlgorithms are Algorithms in the library's type.
+var signatureAlgorithms = func() []jose.SignatureAlgorithm {
+	var all []jose.SignatureAlgorithm
+	for _, a := range Algorithms {
+		all = append(all, jose.SignatureAlgorithm(a))
+	}
+	return all
+}()
+
+// Keys verifies signatures with the provider's keys, and fetches them no more often than their source allows. The
+// verifier over it drops the kind of an error, so that an outage is noted in the context: see withOutage.
 type Keys struct {
-	remote  oidc.KeySet
-	fetcher *keyFetcher
+	source KeySource
+	now    func() time.Time
+	// turn is held by the one caller that fetches. Those who come meanwhile wait for it.
+	turn chan struct{}
+
+	mu sync.Mutex
+	// set is what was fetched last, without what failed since; tried is when the last fetch began, and failure its
+	// error.
+	set     keySet
+	tried   time.Time
+	failure error
 }
 
 // NewKeys returns the keys at the address; they are fetched when they are needed.
-func NewKeys(ctx context.Context, address string, now func() time.Time) *Keys {
-	return NewKeysFrom(ctx, KeySource{Address: address, Transport: http.DefaultTransport, Every: KeysEvery}, now)
+func NewKeys(address string, now func() time.Time) *Keys {
+	return NewKeysFrom(KeySource{Address: address, Transport: http.DefaultTransport, Every: KeysEvery}, now)
 }
 
 // NewKeysFrom returns the keys of the source; they are fetched when they are needed.
-func NewKeysFrom(ctx context.Context, from KeySource, now func() time.Time) *Keys {
-	fetcher := &keyFetcher{KeySource: from, now: now}
-	client := &http.Client{Transport: fetcher, Timeout: Timeout}
-	return &Keys{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), from.Address), fetcher: fetcher}
+func NewKeysFrom(from KeySource, now func() time.Time) *Keys {
+	return &Keys{source: from, now: now, turn: make(chan struct{}, 1)}
 }
 
 // VerifySignature implements oidc.KeySet.
-func (k *Keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
-	began := k.fetcher.now()
-	payload, err := k.verify(ctx, jwt, began)
-	if issued, _ := ctx.Value(issuedKey).(bool); err != nil && issued && !isFetching(err) && k.fetcher.renew() {
-		payload, err = k.verify(ctx, jwt, began)
+func (k *Keys) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
+	began := k.now()
+	token, err := jose.ParseSigned(raw, signatureAlgorithms)
+	if err != nil || len(token.Signatures) != 1 {
+		return nil, errors.Join(errors.New("it is not a token with one signature"), err)
 	}
-	if o, ok := ctx.Value(outageKey).(*outage); ok && err != nil {
-		if isFetching(err) {
+	set, _, _ := k.known()
+	if payload, err := set.verify(token); err == nil {
+		return payload, nil
+	}
+	o, noted := ctx.Value(outageKey).(*outage)
+	set, err = k.newer(ctx, began)
+	if err != nil {
+		if noted {
 			o.err = err
-		} else {
-			o.unknown = true
 		}
+		return nil, err
+	}
+	payload, err := set.verify(token)
+	if err != nil && noted {
+		o.unknown = true
 	}
 	return payload, err
 }
 
-// verify tries until the keys are those of now, if they can be. For a moment after a fetch the library hands out what
-// it has fetched for somebody before.
-func (k *Keys) verify(ctx context.Context, jwt string, began time.Time) ([]byte, error) {
-	payload, err := k.remote.VerifySignature(ctx, jwt)
-	for tries := 0; err != nil && k.fetcher.outdated(began) && tries < mostTries && ctx.Err() == nil; tries++ {
-		select {
-		case <-ctx.Done():
-		case <-time.After(betweenTries):
-		}
-		payload, err = k.remote.VerifySignature(ctx, jwt)
-	}
-	return payload, err
+func (k *Keys) known() (set keySet, tried time.Time, failure error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.set, k.tried, k.failure
 }
 
-// isFetching reports whether the keys could not be fetched.
-func isFetching(err error) bool {
-	var fetching *url.Error // what http.Client makes of any error of its transport
-	return errors.As(err, &fetching) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// newer returns the keys for a token that came at that time and that those before do not verify. It fetches them if
+// that is due, and otherwise returns the outcome of the last fetch.
+func (k *Keys) newer(ctx context.Context, came time.Time) (keySet, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case k.turn <- struct{}{}:
+	}
+	if due, err := k.due(ctx, came); err != nil || !due {
+		<-k.turn
+		set, _, failure := k.known()
+		return set, errors.Join(err, failure)
+	}
+	fetched := make(chan struct{})
+	go func() { // for all who wait: it goes on when this caller has left
+		k.fetch(context.WithoutCancel(ctx))
+		<-k.turn
+		close(fetched)
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-fetched:
+		set, _, failure := k.known()
+		return set, failure
+	}
+}
+
+// due reports whether the one who holds the turn must fetch; if the source says so it waits until that may be.
+func (k *Keys) due(ctx context.Context, came time.Time) (bool, error) {
+	_, tried, _ := k.known()
+	every := k.source.Every
+	if issued, _ := ctx.Value(issuedKey).(bool); issued {
+		every = min(every, keysForIssued)
+	}
+	wait := every - k.now().Sub(tried)
+	switch {
+	case tried.IsZero() || wait <= 0:
+		return true, nil
+	case !k.source.Waits || !tried.Before(came):
+		return false, nil
+	}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(min(wait, every)):
+		return true, nil
+	}
+}
+
+// fetch fetches the keys and keeps the outcome.
+func (k *Keys) fetch(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	began := k.now()
+	document, err := k.source.fetch(ctx)
+	var set keySet
+	if err == nil {
+		set, err = parseKeys(document)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tried, k.failure = began, err
+	if err == nil {
+		k.set = set
+	}
 }
 
 type contextKey int

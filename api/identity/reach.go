@@ -20,11 +20,7 @@ import (
 func CheckKeys(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return err
-	}
-	body, err := (&keyFetcher{KeySource: KeySource{Transport: http.DefaultTransport}}).fetch(req)
+	body, err := KeySource{Address: address, Transport: http.DefaultTransport}.fetch(ctx)
 	if err != nil {
 		return &ProviderError{Doing: fetchingKeys, Cause: err}
 	}
@@ -70,7 +66,7 @@ func (v *Verifier) Reach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return CheckKeys(ctx, keys.fetcher.Address)
+	return CheckKeys(ctx, keys.source.Address)
 }
 
 // WhyUnreachable says in a sentence, of which the provider is the subject, why it could not be used, and what to do.

@@ -209,5 +209,5 @@ func (v *Verifier) ask(ctx context.Context, timeout time.Duration) (*Keys, error
 			Doing: doing, Cause: fmt.Errorf("jwks_uri is %s: %w", Clean(said.Keys), ErrNotHTTPS),
 		}
 	}
-	return NewKeys(ctx, said.Keys, v.now), nil
+	return NewKeys(said.Keys, v.now), nil
 }

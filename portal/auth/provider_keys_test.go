@@ -41,10 +41,9 @@ func TestUnknownKeysDoNotBecomeAFloodOnTheProvider(t *testing.T) {
 		t.Errorf("a good token: %d", w.Code)
 	}
 	g.later(identity.KeysEvery)
-	eventually(t, "a second fetch", func() bool {
-		g.call(junk(21))
-		return g.issuer.Fetches(oidctest.KeysPath) == 2
-	})
+	if g.call(junk(21)); g.issuer.Fetches(oidctest.KeysPath) != 2 {
+		t.Error("the keys are not fetched again")
+	}
 }
 
 func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
@@ -57,7 +56,7 @@ func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 	g.later(identity.KeysEvery)
 	down.Store(true)
 	p := g.provider(t) // without keys yet
-	p.found = &discovered{keys: identity.NewKeys(t.Context(), g.issuer.URL+oidctest.KeysPath, g.clock.Now)}
+	p.found = &discovered{keys: identity.NewKeys(g.issuer.URL+oidctest.KeysPath, g.clock.Now)}
 	token := g.issuer.Token(oidctest.Claims{"aud": "api"})
 	var provider *ProviderError
 	for range 2 {
@@ -66,15 +65,14 @@ func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	eventually(t, "the outage", func() bool {
-		return g.call("Bearer "+withKey(token, "x")).Code == http.StatusServiceUnavailable
-	})
+	if w := g.call("Bearer " + withKey(token, "x")); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("in the outage: %d", w.Code)
+	}
 	down.Store(false)
 	g.later(identity.KeysEvery)
-	eventually(t, "the keys", func() bool {
-		_, err := p.verify(t.Context(), token, []string{"api"})
-		return err == nil
-	})
+	if _, err := p.verify(t.Context(), token, []string{"api"}); err != nil {
+		t.Errorf("after the outage: %v", err)
+	}
 }
 
 func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
@@ -87,11 +85,11 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now) // drop the cached keys
+	found.keys = identity.NewKeys(s.issuer.URL+oidctest.KeysPath, s.clock.Now) // drop the cached keys
 	s.see(t, cookies, "oidc:alice oidc:dev")
 	down.Store(false)
 	s.later(identity.KeysEvery + retryAfter)
-	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
+	found.keys = identity.NewKeys(s.issuer.URL+oidctest.KeysPath, s.clock.Now)
 	s.see(t, cookies, "oidc:alice oidc:ops") // by the refresh token that was kept when the keys were missing
 
 	other := jar{}
@@ -101,7 +99,7 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	}
 	down.Store(true)
 	s.later(identity.KeysEvery)
-	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
+	found.keys = identity.NewKeys(s.issuer.URL+oidctest.KeysPath, s.clock.Now)
 	r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), other)
 	if !r.isAway(LoginPath + "?return_to=%2F") {
 		t.Errorf("sign-in: %d %s", r.StatusCode, r.body)
@@ -124,7 +122,7 @@ func TestATokenOfANewKeyWaitsForIt(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	const every = 300 * time.Millisecond
-	keys := identity.NewKeysFrom(t.Context(), identity.KeySource{
+	keys := identity.NewKeysFrom(identity.KeySource{
 		Address: srv.URL + oidctest.KeysPath, Transport: http.DefaultTransport, Every: every, Waits: true,
 	}, time.Now)
 	verify := func(token string) error {

@@ -78,7 +78,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 			Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error(), Advice: advice, cause: err},
 		}
 	}
-	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(ctx, said.Keys, p.now)}, nil
+	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(said.Keys, p.now)}, nil
 }
 
 // issuerAdvice returns what to do about metadata of another issuer; "" for other errors.

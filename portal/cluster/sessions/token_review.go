@@ -68,7 +68,7 @@ func newSigners(own *rest.Config, clients kubernetes.Interface, c clock.PassiveC
 	if err != nil {
 		return nil, fmt.Errorf("making the transport for keys: %w", err)
 	}
-	return identity.NewKeysFrom(context.Background(), identity.KeySource{
+	return identity.NewKeysFrom(identity.KeySource{
 		Address:   clients.Discovery().RESTClient().Get().AbsPath("/openid/v1/jwks").URL().String(),
 		Transport: transport, Every: signersEvery, Waits: true,
 	}, c.Now), nil
