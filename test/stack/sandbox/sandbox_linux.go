@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 	roleVariable   = "PORTICO_SANDBOX_ROLE"
 	cgroupVariable = "PORTICO_SANDBOX_CGROUP"
 	folderVariable = "PORTICO_SANDBOX_FOLDER"
+	filesVariable  = "PORTICO_SANDBOX_FILES"
 )
 
 // The roles of the program's processes; the one outside has none.
@@ -39,9 +41,16 @@ var Cgroup = os.Getenv(cgroupVariable)
 // Folder is a folder on disk, inside, which goes at the end.
 var Folder = os.Getenv(folderVariable)
 
+// endsWithin is how long a program that was told to end may take.
+const endsWithin = 30 * time.Second
+
 // Main runs the function in a sandbox and returns the program's exit code. It begins the names of cgroup and folder
 // with the given one. The program must call Main before it starts anything.
-func Main(name string, run func() int) int {
+func Main(name string, run func() int) int { return MainWith(name, nil, run) }
+
+// MainWith does the same, and gives the function what open returns outside, such as listeners of the machine's own
+// network: see Files.
+func MainWith(name string, open func() ([]*os.File, error), run func() int) int {
 	switch os.Getenv(roleVariable) {
 	case roleFirst:
 		return first()
@@ -52,7 +61,7 @@ func Main(name string, run func() int) int {
 	case roleCleaner:
 		return clean()
 	}
-	code, err := outside(name)
+	code, err := openAndRun(name, open)
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
 		return failed
@@ -60,11 +69,41 @@ func Main(name string, run func() int) int {
 	return code
 }
 
-// outside starts the cleaner and the first process, and returns the program's exit code.
-func outside(name string) (int, error) {
+// firstFile is the descriptor of the first of the files that a process gets from the one that starts it.
+const firstFile = 3
+
+// Files returns, inside, the files that open returned outside, in the same order.
+func Files() []*os.File {
+	n, _ := strconv.Atoi(os.Getenv(filesVariable)) // 0 outside, and without files
+	files := make([]*os.File, n)
+	for i := range files {
+		syscall.CloseOnExec(firstFile + i)
+		files[i] = os.NewFile(uintptr(firstFile+i), "outside")
+	}
+	return files
+}
+
+func openAndRun(name string, open func() ([]*os.File, error)) (int, error) {
 	if err := Missing(); err != nil {
 		return 0, err
 	}
+	if open == nil {
+		return outside(name, nil)
+	}
+	files, err := open()
+	defer func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}()
+	if err != nil {
+		return 0, err
+	}
+	return outside(name, files)
+}
+
+// outside starts the cleaner and the first process, and returns the program's exit code.
+func outside(name string, files []*os.File) (int, error) {
 	if err := removeLeft(name); err != nil {
 		return 0, err
 	}
@@ -72,7 +111,8 @@ func outside(name string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	env := append(os.Environ(), cgroupVariable+"="+filepath.Base(folder), folderVariable+"="+folder)
+	env := append(os.Environ(), cgroupVariable+"="+filepath.Base(folder), folderVariable+"="+folder,
+		filesVariable+"="+strconv.Itoa(len(files)))
 	alive, err := startCleaner(env)
 	if err != nil {
 		return 0, errors.Join(err, os.RemoveAll(folder))
@@ -85,7 +125,7 @@ func outside(name string) (int, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := again(roleFirst, env)
-	cmd.Stdin = nil
+	cmd.ExtraFiles = files
 	cmd.SysProcAttr = namespaces()
 	cmd.SysProcAttr.Setpgid = true // Ctrl-C ends this process alone, and it the rest
 	if err := cmd.Start(); err != nil {
@@ -95,6 +135,11 @@ func outside(name string) (int, error) {
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-stop
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-stop:
+		case <-time.After(endsWithin):
+		}
 		_ = cmd.Process.Kill()
 	}()
 	err = cmd.Wait()
@@ -131,10 +176,17 @@ func first() int {
 		return failed
 	}
 	cmd := again(roleInside, os.Environ())
+	cmd.ExtraFiles = Files()
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
 	if err := cmd.Start(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "run inside:", err)
 		return failed
 	}
+	go func() {
+		<-end
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+	}()
 	return reap(cmd.Process.Pid)
 }
 
