@@ -46,7 +46,7 @@ func (s *Server) certificates(by *authority) error {
 		return err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: Host}, DNSNames: []string{Host},
+		SerialNumber: serial, Subject: pkix.Name{CommonName: s.place.Host}, DNSNames: []string{s.place.Host},
 		NotBefore: by.certificate.NotBefore, NotAfter: by.certificate.NotAfter,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

@@ -12,13 +12,25 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 )
 
-// Host is the servers' host name, which their certificates contain.
+// Host is the servers' host name, which their certificates contain, unless a fleet has another.
 const Host = "localhost"
+
+// Place is where servers listen.
+type Place struct {
+	// Host is the name in their certificates, and IP its address.
+	Host, IP string
+	// Ports are the ones to use first; afterwards any free one.
+	Ports []int
+}
+
+// Loopback is this machine alone.
+func Loopback() Place { return Place{Host: Host, IP: "127.0.0.1"} }
 
 // Server is a running database server.
 type Server struct {
@@ -28,6 +40,7 @@ type Server struct {
 	// Log is the path of the server's log, which has every statement.
 	Log string
 
+	place   Place
 	dir     string
 	files   string // a folder of files to begin with: of another server; "" for new ones
 	admin   admin
@@ -75,13 +88,13 @@ func Start(ctx context.Context, engine, dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newServer(engine, dir)
+	s := newServer(engine, dir, Loopback())
 	return s, s.start(ctx, by)
 }
 
-func newServer(engine, dir string) *Server {
+func newServer(engine, dir string, at Place) *Server {
 	return &Server{
-		Engine: engine, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
+		Engine: engine, place: at, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
 	}
 }
 
@@ -91,7 +104,7 @@ func (s *Server) start(ctx context.Context, by *authority) error {
 		return err
 	}
 	var err error
-	if s.Port, err = freePort(ctx); err != nil {
+	if s.Port, err = s.place.freePort(ctx); err != nil {
 		return err
 	}
 	start := s.startPostgres
@@ -250,12 +263,17 @@ func give(path string) error {
 	return os.Chown(path, int(uid), int(gid))
 }
 
-func freePort(ctx context.Context) (int, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort returns the first of the ports that nobody has, or any.
+func (p Place) freePort(ctx context.Context) (int, error) {
+	var err error
+	for _, port := range append(slices.Clone(p.Ports), 0) {
+		var l net.Listener
+		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(p.IP, strconv.Itoa(port)))
+		if err == nil {
+			return l.Addr().(*net.TCPAddr).Port, l.Close()
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, err
 }
 
 func (s *Server) path(name string) string { return filepath.Join(s.dir, name) }

@@ -19,6 +19,7 @@ type Fleet struct {
 	// CAFile is the path of the certificate of the authority that all servers share.
 	CAFile string
 
+	place     Place
 	dir       string
 	authority *authority
 	mu        sync.Mutex // guards the servers
@@ -35,14 +36,18 @@ type Fleet struct {
 // snapshot is what a snapshot has: files of an engine.
 type snapshot struct{ engine, folder string }
 
-// StartFleet returns a fleet without servers.
-func StartFleet(context.Context) (*Fleet, error) {
+// StartFleet returns a fleet without servers, on loopback.
+func StartFleet(context.Context) (*Fleet, error) { return StartFleetAt(Loopback()) }
+
+// StartFleetAt returns a fleet without servers, which will listen at a place.
+func StartFleetAt(at Place) (*Fleet, error) {
 	dir, err := os.MkdirTemp("", "databases")
 	if err != nil {
 		return nil, err
 	}
 	f := &Fleet{
-		CAFile: filepath.Join(dir, "bundle.pem"), dir: dir, servers: map[string]*Server{}, last: map[string]*Server{},
+		CAFile: filepath.Join(dir, "bundle.pem"), place: at, dir: dir,
+		servers: map[string]*Server{}, last: map[string]*Server{},
 		snapshots: map[string]snapshot{}, templates: map[string]string{},
 	}
 	err = os.Chmod(dir, 0o755) // the servers run as another user
@@ -86,7 +91,7 @@ func (f *Fleet) Server(engine string) *Server {
 // Address implements awsproxy.DatabaseServers.
 func (f *Fleet) Address(instance, _ string) (host string, port int) {
 	if s := f.of(instance); s != nil {
-		return Host, s.Port
+		return f.place.Host, s.Port
 	}
 	return "", 0
 }
@@ -117,7 +122,7 @@ func (f *Fleet) Serve(ctx context.Context, i awsproxy.DatabaseInstance) error {
 // add starts the server of an instance, with a copy of the files in a folder; "" for new ones. The caller holds
 // f.changing.
 func (f *Fleet) add(ctx context.Context, instance, engine, files string) (*Server, error) {
-	s := newServer(engine, f.folder(engine))
+	s := newServer(engine, f.folder(engine), f.place)
 	s.files = files
 	if err := s.start(ctx, f.authority); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func (s *Server) startMariaDB(ctx context.Context) error {
 	s.ready = func(ctx context.Context) error { return s.Exec(ctx, "mysql", "SELECT 1") }
 	s.command = []string{
 		program, "--no-defaults", "--datadir=" + data, "--socket=" + socket,
-		"--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", s.Port),
+		"--bind-address=" + s.place.IP, fmt.Sprintf("--port=%d", s.Port),
 		"--ssl-cert=" + s.path("server.pem"), "--ssl-key=" + s.path("server.key"), "--require-secure-transport=ON",
 		"--general-log=1",
 		"--general-log-file=" + s.path("data/general.log"), "--skip-name-resolve", "--innodb-flush-log-at-trx-commit=0",

@@ -58,13 +58,13 @@ func (s *Server) startPostgres(ctx context.Context) error {
 		return err
 	}
 	rules := "local all " + superuser + " trust\nhostssl all +rds_iam all reject\nhostssl all,replication all " +
-		"127.0.0.1/32 scram-sha-256\n"
+		"all scram-sha-256\n"
 	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(rules), 0o644); err != nil {
 		return err
 	}
 	var settings []string
 	for _, setting := range []string{
-		"listen_addresses=127.0.0.1", fmt.Sprintf("port=%d", s.Port), "unix_socket_directories=" + data, "ssl=on",
+		"listen_addresses=" + s.place.IP, fmt.Sprintf("port=%d", s.Port), "unix_socket_directories=" + data, "ssl=on",
 		"ssl_cert_file=" + s.path("server.pem"),
 		"ssl_key_file=" + s.path("server.key"), "log_statement=all", "log_min_error_statement=info", "fsync=off",
 		"max_connections=60",
