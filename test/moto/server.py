@@ -18,7 +18,10 @@ import importlib
 import json
 import sys
 import uuid
+from base64 import b32encode
+from collections import Counter
 from functools import lru_cache
+from hashlib import sha256
 from urllib.parse import quote_plus, urlsplit
 
 from cryptography.hazmat.primitives import serialization
@@ -31,6 +34,7 @@ from moto.kms import models as kms_models
 from moto.kms import utils as kms_utils
 from moto.iam.access_control import PermissionResult
 from moto.moto_api._internal import urls as api_urls
+from moto.route53.models import HostedZoneIdentifier
 from moto.s3 import models as s3_models
 from moto.s3 import notifications
 from moto.s3.models import FakeBucket, S3Backend
@@ -246,6 +250,19 @@ def key_metadata(original, self):
     if any(alias in kms_utils.RESERVED_ALIASES for alias in self.aliases):
         answer["KeyMetadata"]["KeyManager"] = "AWS"
     return answer
+
+
+# Hosted zones
+
+zones_made = Counter()
+
+
+@replaces(HostedZoneIdentifier, "generate")
+def zone_id(_, self, existing_ids=None, tags=None):
+    """IDs begin with Z, as AWS's do. Those of the same zones are the same in every run, so that examples can name them."""
+    of = f"{self.account_id}/{self.name}"
+    zones_made[of] += 1
+    return "Z" + b32encode(sha256(f"{of}/{zones_made[of]}".encode()).digest()).decode()[:20]
 
 
 # Buckets
