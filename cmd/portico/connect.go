@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -201,6 +202,9 @@ func databaseOf(obj *object, address string) (database, error) {
 			"Wait for it with portico wait database "+clean(name)+".")
 	}
 	db.at = net.JoinHostPort(db.host, db.port)
+	if address == "" && strings.HasSuffix(db.host, ".localhost") { // this machine, says RFC 6761, but not every resolver
+		address = net.JoinHostPort("127.0.0.1", db.port)
+	}
 	if address == "" {
 		return db, nil
 	}
