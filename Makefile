@@ -9,13 +9,16 @@ export PATH := $(PATH):/usr/local/go/bin
 build := bin/portico-build
 run-tests := bin/run-tests
 campaign := bin/campaign
+# Everything is built by the user whose folder this is; only what runs a real Node is root.
+as-user := $(if $(SUDO_UID),sudo --set-home --user=\#$(SUDO_UID) env PATH="$$PATH")
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "Variables of make run, each by the name of what it sets:"
-	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566  HOSTNAMES_PORT=8443   (0 means any free port)"
+	@echo "  NODE=real                   a Node that runs containers, as root on Linux: sudo make run NODE=real"
+	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566  HOSTNAMES_PORT=8443  (0 means any free port)"
 	@echo "  AWS_ENDPOINT=URL            an AWS-compatible endpoint in place of the simulator, with"
 	@echo "                              AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	@echo "  KUBECONFIG_EXTERNAL=PATH    an existing cluster in place of ours"
@@ -31,9 +34,23 @@ $(compiled): export CGO_ENABLED := $(if $(RACE),1,0)
 $(compiled) test-race: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
-run: $(build) ## Start the whole platform on loopback, until Ctrl-C
+ifeq ($(NODE),real)
+run:
+	@[ "$$(uname)" = Linux ] || { echo "NODE=real needs Linux: namespaces, cgroups and a kubelet; make run without it works here" >&2; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo "NODE=real runs as root, in namespaces of its own: sudo make run NODE=real, or a privileged container" >&2; exit 1; }
+	@test/node/install.sh
+	@test/databases/install.sh
+	@$(as-user) $(MAKE) build-run
+	@NODE=real exec bin/portico-up
+
+.PHONY: build-run
+build-run: $(build)
+	@$(build) run,node
+else
+run: $(build) ## Start the whole platform on loopback, until Ctrl-C; NODE=real runs containers, too
 	@$(build) run
 	@exec bin/portico-up
+endif
 
 .PHONY: deps
 deps: $(build) $(run-tests) ## Build and download what run and test need, without running anything
@@ -137,9 +154,6 @@ test-compat: $(build) ## Keep buckets and queues on versitygw, MinIO and Elastic
 test-image: $(build) image ## Run operator and portal out of the layers of their images, confined as in a Pod; as root
 	@$(build) run
 	@go test -tags image -count=1 -v -run TestImagesRunConfined -timeout=10m ./test/stack
-
-# Everything is built by the user whose folder this is; only what runs the node is root.
-as-user := $(if $(SUDO_UID),sudo --set-home --user=\#$(SUDO_UID) env PATH="$$PATH")
 
 .PHONY: test-node
 test-node: ## Run Portico on real kubelets, with containers, policies and Helm; about 3 min and the build (15 min), as root on Linux

@@ -178,7 +178,7 @@ func pushApps(ctx context.Context, s *stack.Stack) error {
 		"app:root":  {Env: []string{"VERSION=root"}},
 		"app:named": {User: "nobody", Env: []string{"VERSION=named"}},
 	} {
-		img, err := stack.ProgramImage(filepath.Join(root, "bin", "node-app"), config)
+		img, err := stack.ProgramImage(filepath.Join(root, "bin", "node-app"), config, nil)
 		if err != nil {
 			return err
 		}

@@ -52,9 +52,10 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	if s.AWSEndpoint, err = s.serve(ctx, "the AWS proxy", s.ports.awsOperator, proxy.Operator(), nil); err != nil {
 		return err
 	}
-	if s.OutsideAWSEndpoint, err = s.serve(ctx, "the AWS proxy", s.ports.awsOutside, proxy.Outside(), nil); err != nil {
+	if _, err = s.serve(ctx, "the AWS proxy", s.ports.awsOutside, proxy.Outside(), nil); err != nil {
 		return err
 	}
+	s.OutsideAWSEndpoint = "http://" + s.forPeople(s.ports.awsOutside)
 	err = s.run(ctx, process.Spec{
 		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Python)),
 		Args: []string{
@@ -69,7 +70,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	if err := s.startDatabases(ctx); err != nil || !s.opts.WorkloadIdentity {
 		return err
 	}
-	return s.MakeIdentity(ctx, s.OutsideAWS(), AccountID)
+	return errors.Join(s.MakeIdentity(ctx, s.OutsideAWS(), AccountID), s.startPodIdentity(ctx))
 }
 
 // ClusterName is the name of the cluster in AWS, where Pods have permissions.

@@ -15,7 +15,11 @@ func (s *Stack) startDatabases(ctx context.Context) error {
 	if !s.opts.Parts.has(Databases) || s.Proxy == nil {
 		return nil
 	}
-	fleet, err := databases.StartFleet(ctx)
+	place := databases.Loopback()
+	if s.opts.RealNodes > 0 {
+		place = databases.Place{Host: DatabaseHost, IP: gatewayIP, Ports: s.opts.Ports.Databases}
+	}
+	fleet, err := databases.StartFleetAt(place)
 	if err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ const (
 
 // issuer returns the issuer URL, which is known before the server starts.
 func (s *Stack) issuer() string {
-	if s.opts.RealNodes > 0 {
+	if s.inPods() {
 		return fmt.Sprintf("https://%s:%d/dex", LoginHost, s.ports.dex)
 	}
-	return "http://" + s.address(s.ports.dex) + "/dex"
+	return "http://" + s.forPeople(s.ports.dex) + "/dex"
 }
 
 func (s *Stack) startDex(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (s *Stack) dexConfig() ([]byte, error) {
 }
 
 func (s *Stack) dexServer() object {
-	if s.opts.RealNodes > 0 {
+	if s.inPods() {
 		return object{"https": s.address(s.ports.dex), "tlsCert": s.pki.ServingCert, "tlsKey": s.pki.ServingKey}
 	}
 	return object{"http": s.address(s.ports.dex)}

@@ -27,6 +27,7 @@ func (s *Stack) writeKubeconfigs() error {
 		return err
 	}
 	everyone := admin.DeepCopy()
+	everyone.Clusters[clusterName].Server = "https://" + s.forPeople(s.ports.apiserver)
 	for _, user := range Users {
 		cert, key, err := s.pki.client(user.KubernetesName(), user.kubernetesGroups()...)
 		if err != nil {

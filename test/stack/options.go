@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 )
@@ -68,9 +69,11 @@ type Options struct {
 	// Install installs the platform instead of the manifests for an installation without Helm, before the samples.
 	Install func(context.Context, *Stack) error
 	// RealNodes is how many real Nodes to start in place of the simulated ones: kubelets that run containers, on
-	// machines of a sandbox, in which the stack must run. Then it listens on gatewayIP, Dex serves HTTPS, and Options
-	// may Install a chart.
+	// machines of a sandbox, in which the stack must run. Then it listens on gatewayIP and, without Doors, Dex serves
+	// HTTPS, and Options may Install a chart.
 	RealNodes int
+	// Doors are the loopback listeners, outside of the sandbox, of the ports that people use. See OpenDoors.
+	Doors []net.Listener
 	// PortalURL is where a portal is that Install installs; empty means PORTAL_PORT.
 	PortalURL string
 	// Built says that everything is built.
@@ -104,10 +107,14 @@ type Ports struct {
 	Portal    int // PORTAL_PORT
 	// LoadBalancers is the port at which hostnames answer: HOSTNAMES_PORT.
 	LoadBalancers int
+	// Databases are ports for databases of a stack with real Nodes.
+	Databases []int
+	// Registry is the port of the registry of images that real Nodes pull: REGISTRY_PORT.
+	Registry int
 }
 
 // FriendlyPorts are the ports of make run.
-var FriendlyPorts = Ports{APIServer: 6443, Dex: 5556, AWS: 4566, Portal: 8080, LoadBalancers: 8443}
+var FriendlyPorts = Ports{APIServer: 6443, Dex: 5556, AWS: 4566, Portal: 8080, LoadBalancers: 8443, Registry: 5000}
 
 // Credentials are static AWS credentials. The zero value means test/test, which simulators accept.
 type Credentials struct{ AccessKeyID, SecretAccessKey string }

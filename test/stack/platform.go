@@ -140,7 +140,7 @@ func (s *Stack) newNode() error {
 	}
 	o := pods.Options{
 		Clients: clients, Admin: s.Admin, Dir: filepath.Join(s.Dir, "pods"), Binary: s.binary,
-		Address: s.claims.loopback, Port: s.ports.kubelet,
+		Address: s.claims.loopback, IP: s.opts.ip(), Port: s.ports.kubelet,
 		Add: s.add, Died: func(e *process.DiedError) { s.fail(e) }, Say: s.say,
 	}
 	if s.opts.Images != "" {

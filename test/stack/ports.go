@@ -115,10 +115,18 @@ func (o *Options) ip() string {
 // address returns the address of a port of the stack's servers.
 func (s *Stack) address(port int) string { return net.JoinHostPort(s.opts.ip(), strconv.Itoa(port)) }
 
+// forPeople returns the address at which people reach the same port.
+func (s *Stack) forPeople(port int) string {
+	if s.opts.Doors != nil {
+		return loopback(port)
+	}
+	return s.address(port)
+}
+
 // allPorts are the ports of every part that can be started.
 type allPorts struct {
 	etcd, apiserver, scheduler, kwok, kubelet, metrics, moto, awsOperator, awsOutside, dex, portal, registry int
-	loadBalancers                                                                                            int
+	loadBalancers, workload, podWebhook                                                                      int
 }
 
 func (p *ports) choose(o *Options) (allPorts, error) {
@@ -146,13 +154,15 @@ func (p *ports) choose(o *Options) (allPorts, error) {
 	pick(&chosen.loadBalancers, Traffic, "the load balancers", "HOSTNAMES_PORT", o.Ports.LoadBalancers)
 	pick(&chosen.scheduler, Scheduler, "kube-scheduler", "", 0)
 	pick(&chosen.kwok, Nodes, "kwok", "", 0)
-	pick(&chosen.kubelet, Nodes, "the kubelets' endpoint", "", 0)
+	pick(&chosen.kubelet, Nodes|Operator|Portal, "the kubelets' endpoint", "", 0)
 	if ours {
 		pick(&chosen.metrics, Nodes, "the metrics API", "", 0)
 	}
 	if o.RealNodes > 0 {
 		pick(&chosen.metrics, ControlPlane, "metrics-server", "", 0)
-		pick(&chosen.registry, ControlPlane, "the registry", "", 0)
+		pick(&chosen.registry, ControlPlane, "the registry", "REGISTRY_PORT", o.Ports.Registry)
+		pick(&chosen.workload, AWS, "the AWS endpoint of Pods", "", 0)
+		pick(&chosen.podWebhook, AWS, "the Pod Identity webhook", "", 0)
 	}
 	return chosen, first
 }

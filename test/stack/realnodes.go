@@ -38,6 +38,8 @@ const (
 	AWSHost      = "aws.portico.test"
 	// PortalHost is the first Node, where the portal's Service has a port.
 	PortalHost = "portal.portico.test"
+	// DatabaseHost is where databases are. Outside of the sandbox, it is loopback.
+	DatabaseHost = "databases." + Domain
 )
 
 // servingNames returns the names and addresses in the certificate of all servers.

@@ -41,7 +41,7 @@ func (s *Stack) startNetwork(ctx context.Context) error {
 	text := fmt.Sprintf(`. {
   bind %[1]s
   errors
-  health 127.0.0.1:8080
+  health 127.0.0.53:8080
   hosts {
     %[1]s %[2]s
     %[3]s %[4]s
@@ -51,8 +51,11 @@ func (s *Stack) startNetwork(ctx context.Context) error {
     rcode NXDOMAIN
   }
 }
-`, gatewayIP, strings.Join([]string{RegistryHost, LoginHost, AWSHost}, " "), nodeIP(1), PortalHost)
+`, gatewayIP, strings.Join([]string{RegistryHost, LoginHost, AWSHost, DatabaseHost}, " "), nodeIP(1), PortalHost)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := s.openDoors(ctx); err != nil {
 		return err
 	}
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -64,7 +67,7 @@ func (s *Stack) startNetwork(ctx context.Context) error {
 	}
 	return s.run(ctx, process.Spec{
 		Name: "dns", Path: s.opts.bin("coredns"), Args: []string{"-conf", config},
-		Ready: answers(plain, "http://127.0.0.1:8080/health"),
+		Ready: answers(plain, "http://127.0.0.53:8080/health"),
 	})
 }
 
@@ -89,6 +92,10 @@ func (s *Stack) startRealNodes(ctx context.Context) error {
 		return ApplyObjects(ctx, s.Admin, objects...)
 	})
 	g.Go(func() error { return s.startUsage(ctx) })
+	g.Go(func() error { return s.applyPodIdentity(ctx) })
+	if s.node != nil { // its Pods are processes, of which kubectl logs shows the output, too
+		g.Go(func() error { return s.startKubelet(ctx, clients) })
+	}
 	return g.Wait()
 }
 
@@ -142,11 +149,7 @@ func (s *Stack) startRealNode(ctx context.Context, clients kubernetes.Interface,
 // that for Services to the first Node.
 func (s *Stack) route(ctx context.Context, machine *sandbox.Machine, number int) error {
 	commands := []string{
-		"ip route add " + podsOn(
-			number,
-		) + " via " + nodeIP(
-			number,
-		),
+		"ip route add " + podsOn(number) + " via " + nodeIP(number),
 		"ip route add " + podsOn6(number) + " via " + nodeIP6(number),
 	}
 	if number == 1 {

@@ -13,14 +13,21 @@ import (
 // serve serves on a port until Close, with TLS when given a configuration, and returns the URL. The name is
 // for the error when it ends by itself.
 func (s *Stack) serve(ctx context.Context, name string, port int, h http.Handler, secure *tls.Config) (string, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", s.address(port))
-	if err != nil {
-		return "", err
-	}
-	url := "http://" + l.Addr().String()
+	address := s.address(port)
 	if secure != nil {
-		l, url = tls.NewListener(l, secure), "https://"+l.Addr().String()
+		return "https://" + address, s.serveAt(ctx, name, address, h, secure)
+	}
+	return "http://" + address, s.serveAt(ctx, name, address, h, nil)
+}
+
+// serveAt does the same at an address.
+func (s *Stack) serveAt(ctx context.Context, name, address string, h http.Handler, secure *tls.Config) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	if secure != nil {
+		l = tls.NewListener(l, secure)
 	}
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	s.mu.Lock()
@@ -31,7 +38,7 @@ func (s *Stack) serve(ctx context.Context, name string, port int, h http.Handler
 			s.fail(fmt.Errorf("%s: %w", name, err))
 		}
 	}()
-	return url, nil
+	return nil
 }
 
 // background runs f until Close, which waits until f returns.

@@ -110,7 +110,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	s.PortalURL = opts.PortalURL
 	if ports.portal != 0 && s.PortalURL == "" {
-		s.PortalURL = "http://" + s.address(ports.portal)
+		s.PortalURL = "http://" + s.forPeople(ports.portal)
 	}
 	if s.group, err = process.NewGroup(dir, func(e *process.DiedError) { s.fail(e) }); err != nil {
 		return nil, err

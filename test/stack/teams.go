@@ -40,6 +40,9 @@ func (s *Stack) teams() []*unstructured.Unstructured {
 		if s.opts.Parts.has(Gateways) {
 			spec["hostnames"] = s.grant(name)
 		}
+		if s.opts.Doors != nil { // AWS, databases and load balancers are in the network of the Nodes, as in a VPC
+			spec["isolation"] = object{"allowTo": []any{gatewayIP + "/32"}, "allowFrom": []any{gatewayIP + "/32"}}
+		}
 		all = append(all, &unstructured.Unstructured{Object: object{
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindTeam, "metadata": object{"name": name},
 			"spec": spec,

@@ -31,6 +31,7 @@ var (
 		nodeModules+"/coredns/main.go",
 	)
 	nodeApp = own("node-app", "./test/node/app")
+	notes   = own("notes", "./examples/notes")
 )
 
 func ofContainerd(name, pkg string) Target {
@@ -75,5 +76,6 @@ func nodeTargets() []Target {
 		metricsServer,
 		coreDNS,
 		nodeApp,
+		notes,
 	}
 }

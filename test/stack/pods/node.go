@@ -42,7 +42,8 @@ type Options struct {
 	Unpack func(image, folder string) (program string, err error)
 	// Address returns an address of this machine, in 127.245.0.0/16, that no other Pod has.
 	Address func() (string, error)
-	// Port is the port of 127.0.0.1 that serves logs.
+	// IP and Port are where logs are served.
+	IP   string
 	Port int
 	// Add adds a process, not yet started.
 	Add func(process.Spec) *process.Process
@@ -76,7 +77,7 @@ func (n *Node) Register(ctx context.Context) error {
 		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: Name, Effect: corev1.TaintEffectNoSchedule}}},
 		Status: corev1.NodeStatus{
 			Capacity: capacity, Allocatable: capacity,
-			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}},
+			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.options.IP}},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(n.options.Port)}},
 			Conditions: []corev1.NodeCondition{{
 				Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",

@@ -19,29 +19,45 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/stack/sandbox"
 )
 
 func main() {
+	if os.Getenv("NODE") != "real" {
+		os.Exit(code(run(os.Args[1:], nil)))
+	}
+	os.Exit(sandbox.MainWith("portico-run", openDoors, func() int { return code(run(os.Args[1:], sandbox.Files())) }))
+}
+
+func code(err error) int {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "\nportico:", err)
+		return 1
+	}
+	return 0
+}
+
+func run(args []string, doors []*os.File) error {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
 	ctrl.SetLogger(logr.Discard())
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "\nportico:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("portico-up", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	opts, err := options(*root, env)
+	opts, err := options(*root, os.Getenv)
+	if err == nil && doors != nil {
+		err = onRealNode(&opts, doors)
+	}
 	if err != nil {
 		return err
 	}
+	return up(ctx, opts, os.Stdout)
+}
+
+// up starts everything, and ends it with ctx.
+func up(ctx context.Context, opts stack.Options, out io.Writer) error {
 	opts.Progress = out
 	began := time.Now()
 	s, err := stack.Start(ctx, opts)
@@ -51,6 +67,9 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	if err != nil {
 		return err
 	}
+	if err := prepare(ctx, s); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	_, _ = fmt.Fprint(out, welcome(s, time.Since(began)))
 	select {
 	case <-ctx.Done():
@@ -58,7 +77,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 		if opts.ExternalKubeconfig != "" {
 			_, _ = fmt.Fprintln(out, "The CRDs, roles, namespaces and buckets in your cluster stay there.")
 		}
-		return s.Close()
+		return errors.Join(s.Close(), handOver(s.Dir))
 	case <-s.Failed():
 		return errors.Join(s.Err(), s.Close())
 	}
@@ -82,6 +101,7 @@ func options(root string, env func(string) string) (stack.Options, error) {
 	for variable, port := range map[string]*int{
 		"APISERVER_PORT": &o.Ports.APIServer, "DEX_PORT": &o.Ports.Dex, "AWS_PORT": &o.Ports.AWS,
 		"PORTAL_PORT": &o.Ports.Portal, "HOSTNAMES_PORT": &o.Ports.LoadBalancers,
+		"REGISTRY_PORT": &o.Ports.Registry,
 	} {
 		value := env(variable)
 		if value == "" {

@@ -4,9 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -38,7 +41,7 @@ func (s *Stack) pushNodeImages(ctx context.Context) error {
 		"pause:1":   {"node-app", v1.Config{Entrypoint: []string{"pause"}, User: "65535:65535"}},
 		"coredns:1": {"coredns", v1.Config{}},
 	} {
-		img, err := ProgramImage(s.opts.bin(image.program), image.config)
+		img, err := ProgramImage(s.opts.bin(image.program), image.config, nil)
 		if err != nil {
 			return err
 		}
@@ -63,8 +66,8 @@ func (s *Stack) PushPortico(ctx context.Context, tag string) error {
 	return nil
 }
 
-// ProgramImage returns an image that has nothing but a program, which is its entrypoint.
-func ProgramImage(program string, config v1.Config) (v1.Image, error) {
+// ProgramImage returns an image that has nothing but a program, which is its entrypoint, and files by path.
+func ProgramImage(program string, config v1.Config, files map[string][]byte) (v1.Image, error) {
 	content, err := os.ReadFile(filepath.Clean(program))
 	if err != nil {
 		return nil, err
@@ -72,13 +75,18 @@ func ProgramImage(program string, config v1.Config) (v1.Image, error) {
 	path := filepath.Base(program)
 	var layer bytes.Buffer
 	archive := tar.NewWriter(&layer)
-	if err := archive.WriteHeader(&tar.Header{Name: path, Mode: 0o755, Size: int64(len(content))}); err != nil {
-		return nil, err
+	write := func(name string, mode int64, content []byte) error {
+		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: mode, Size: int64(len(content))}); err != nil {
+			return err
+		}
+		_, err := archive.Write(content)
+		return err
 	}
-	if _, err := archive.Write(content); err != nil {
-		return nil, err
+	err = write(path, 0o755, content)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		err = errors.Join(err, write(name, 0o644, files[name]))
 	}
-	if err := archive.Close(); err != nil {
+	if err := errors.Join(err, archive.Close()); err != nil {
 		return nil, err
 	}
 	img, err := mutate.AppendLayers(empty.Image, static.NewLayer(layer.Bytes(), types.DockerUncompressedLayer))

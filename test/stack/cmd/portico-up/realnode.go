@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// notes is the sample application, which real Nodes pull from the stage's registry.
+const notes = "notes:1"
+
+// openDoors listens at the ports that people use, outside of the sandbox.
+func openDoors() ([]*os.File, error) {
+	opts, err := options(".", os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if opts.ExternalKubeconfig != "" || opts.AWSEndpoint != "" {
+		return nil, errors.New("NODE=real has a cluster and an AWS of its own: " +
+			"leave KUBECONFIG_EXTERNAL and AWS_ENDPOINT out")
+	}
+	return opts.Ports.OpenDoors()
+}
+
+// onRealNode makes the stage one with a real Node. It runs inside a sandbox, from where nothing can be downloaded.
+func onRealNode(o *stack.Options, doors []*os.File) (err error) {
+	o.Parts &^= stack.Nodes
+	o.RealNodes, o.Built = 1, true
+	o.Doors, err = o.Ports.Doors(doors)
+	return err
+}
+
+// prepare offers the sample application to real Nodes, and gives the files of the run to the user who called sudo.
+func prepare(ctx context.Context, s *stack.Stack) error {
+	if len(s.RealNodes) == 0 {
+		return nil
+	}
+	return errors.Join(pushNotes(ctx, s), handOver(s.Dir))
+}
+
+// pushNotes sends the image of the sample application, which trusts the databases of this run as another would trust
+// RDS.
+func pushNotes(ctx context.Context, s *stack.Stack) error {
+	authority, err := os.ReadFile(s.DatabaseCAFile())
+	if err != nil {
+		return err
+	}
+	root := filepath.Dir(filepath.Dir(s.Dir))
+	img, err := stack.ProgramImage(filepath.Join(root, "bin", "notes"), v1.Config{User: "65532:65532"},
+		map[string][]byte{"etc/ssl/certs/ca-certificates.crt": authority})
+	if err != nil {
+		return err
+	}
+	return s.Push(ctx, notes, img)
+}
+
+// handOver changes the owner of what is in a folder from root to the user who called sudo, if one did.
+func handOver(dir string) error {
+	uid, errU := strconv.Atoi(os.Getenv("SUDO_UID"))
+	gid, errG := strconv.Atoi(os.Getenv("SUDO_GID"))
+	if errU != nil || errG != nil {
+		return nil //nolint:nilerr // nobody called sudo
+	}
+	err := os.Lchown(filepath.Dir(dir), uid, gid)
+	if err != nil {
+		return err
+	}
+	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // servers write there
+		}
+		if err == nil {
+			err = os.Lchown(path, uid, gid)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("give the files of the run to the user: %w", err)
+	}
+	return nil
+}
