@@ -103,7 +103,7 @@ test-race: $(run-tests) ## Run the unit tests of packages that start goroutines 
 
 .PHONY: test-all
 test-all: deps ## Run everything that finds faults: every test with every case, races, other servers, the oldest Kubernetes, identity providers, real Nodes, fuzzing, chaos; some 3 hours
-	@EVERY_CASE=1 $(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-race-all test-compat test-oldest test-idp test-node fuzz chaos
+	@EVERY_CASE=1 $(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-race-all test-compat test-oldest test-idp test-node test-browser-node fuzz chaos
 
 .PHONY: test-race-all
 test-race-all: ## Run all unit and integration tests with the race detector; about an hour
@@ -163,6 +163,21 @@ test-node: ## Run Portico on real kubelets, with containers, policies and Helm; 
 	@[ "$$(id -u)" = 0 ] || { echo "make test-node runs as root, in namespaces of its own: use sudo, or a privileged container" >&2; exit 1; }
 	@bin/sandbox.test -test.v
 	@cd test/node && exec ../../bin/node.test -test.v -test.parallel=32 -test.timeout=15m $(if $(RUN),-test.run '$(RUN)')
+
+.PHONY: test-browser-node
+test-browser-node: ## Run the browser tests that need Pods on a real Node, and use examples/notes; about 3 min, as root on Linux
+	@[ "$$(uname)" = Linux ] || { echo "make test-browser-node needs Linux: namespaces, cgroups and a kubelet" >&2; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo "make test-browser-node runs as root, in namespaces of its own: use sudo, or a privileged container" >&2; exit 1; }
+	@test/node/install.sh
+	@test/stack/chromium.sh
+	@test/databases/install.sh
+	@$(as-user) $(MAKE) NODE=real build-browser-node
+	@cd test/browser && NODE=real exec ../../bin/browser.test -test.v -test.timeout=15m $(if $(RUN),-test.run '$(RUN)')
+
+.PHONY: build-browser-node
+build-browser-node: $(build)
+	@$(build) run,node,browser
+	@CGO_ENABLED=0 go test -c -trimpath -tags browser -o bin/browser.test ./test/browser
 
 .PHONY: build-node
 build-node: $(build)

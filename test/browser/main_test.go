@@ -15,6 +15,7 @@ import (
 
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/chromium"
+	"github.com/portico-platform/portico/test/stack/sandbox"
 )
 
 const root = "../.."
@@ -25,7 +26,12 @@ var (
 	axe     string          // axe-core's source
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if realNode() {
+		os.Exit(sandbox.Main("portico-browser", func() int { return run(m) }))
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	source, err := os.ReadFile(filepath.Join(root, "web/node_modules/axe-core/axe.min.js"))
@@ -35,11 +41,13 @@ func run(m *testing.M) int {
 	}
 	axe = string(source)
 	began := time.Now()
-	world, err = stack.Start(context.Background(), stack.Options{
-		Root: root, Progress: os.Stderr,
-		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes |
-			stack.AWS | stack.Dex | stack.Operator | stack.Portal,
-	})
+	options, err := stage()
+	if err == nil {
+		world, err = stack.Start(context.Background(), options)
+	}
+	if err == nil {
+		err = pushImages(context.Background())
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)
 		return 1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/portico-platform/portico/test/stack/relay"
@@ -13,7 +14,7 @@ import (
 const doorTimeout = 5 * time.Second
 
 // inPods reports whether Portico itself runs in Pods of real Nodes, and not as processes of this machine.
-func (s *Stack) inPods() bool { return s.opts.RealNodes > 0 && s.opts.Doors == nil }
+func (s *Stack) inPods() bool { return s.opts.RealNodes > 0 && !s.opts.Loopback }
 
 // OpenDoors listens at those of the ports that people use, on loopback, and sets the ports that were 0. The files are
 // the listeners, for a sandbox; see Doors.
@@ -82,26 +83,40 @@ func (p *Ports) all() []door {
 	return doors
 }
 
-// openDoors connects the doors, and the same ports of loopback inside the sandbox, with the stack's servers.
+// openDoors connects the doors, and the ports of loopback inside the sandbox, with the stack's servers.
 func (s *Stack) openDoors(ctx context.Context) error {
-	for _, outside := range s.opts.Doors {
-		port := portOf(outside)
-		inside, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback(port))
+	if !s.opts.Loopback {
+		return nil
+	}
+	listeners := slices.Clone(s.opts.Doors)
+	p := s.ports
+	for _, port := range append([]int{
+		p.portal, p.dex, p.apiserver, p.awsOutside, p.loadBalancers, p.registry,
+	}, s.opts.Ports.Databases...) {
+		if port == 0 {
+			continue
+		}
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback(port))
 		if err != nil {
 			return err
 		}
-		for _, l := range []net.Listener{outside, inside} {
-			s.background(ctx, func(ctx context.Context) error {
-				defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-				return relay.Serve(l, func() net.Conn {
-					conn, err := (&net.Dialer{Timeout: doorTimeout}).DialContext(ctx, "tcp", s.address(port))
-					if err != nil {
-						return nil
-					}
-					return conn
-				})
-			})
-		}
+		listeners = append(listeners, l)
+	}
+	for _, l := range listeners {
+		s.background(ctx, func(ctx context.Context) error { return s.lead(ctx, l) })
 	}
 	return nil
+}
+
+// lead passes what comes to a listener on to the stack's server of the same port, until ctx ends.
+func (s *Stack) lead(ctx context.Context, l net.Listener) error {
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	to := s.address(portOf(l))
+	return relay.Serve(l, func() net.Conn {
+		conn, err := (&net.Dialer{Timeout: doorTimeout}).DialContext(ctx, "tcp", to)
+		if err != nil {
+			return nil
+		}
+		return conn
+	})
 }

@@ -69,10 +69,12 @@ type Options struct {
 	// Install installs the platform instead of the manifests for an installation without Helm, before the samples.
 	Install func(context.Context, *Stack) error
 	// RealNodes is how many real Nodes to start in place of the simulated ones: kubelets that run containers, on
-	// machines of a sandbox, in which the stack must run. Then it listens on gatewayIP and, without Doors, Dex serves
-	// HTTPS, and Options may Install a chart.
+	// machines of a sandbox, in which the stack must run. Then it listens on gatewayIP.
 	RealNodes int
-	// Doors are the loopback listeners, outside of the sandbox, of the ports that people use. See OpenDoors.
+	// Loopback makes a stack with real Nodes answer people on loopback, too, as one without does: operator and portal
+	// are processes. Otherwise Dex serves HTTPS, for a portal in Pods of the Nodes, which Options may Install.
+	Loopback bool
+	// Doors are listeners outside of the sandbox, for the same ports: see OpenDoors.
 	Doors []net.Listener
 	// PortalURL is where a portal is that Install installs; empty means PORTAL_PORT.
 	PortalURL string

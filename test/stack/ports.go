@@ -117,7 +117,7 @@ func (s *Stack) address(port int) string { return net.JoinHostPort(s.opts.ip(), 
 
 // forPeople returns the address at which people reach the same port.
 func (s *Stack) forPeople(port int) string {
-	if s.opts.Doors != nil {
+	if s.opts.Loopback {
 		return loopback(port)
 	}
 	return s.address(port)

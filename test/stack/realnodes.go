@@ -34,8 +34,10 @@ const PauseImage = RegistryHost + "/pause:1"
 // Hosts are the names that the DNS servers of a stack with real Nodes know; every other name does not exist.
 const (
 	RegistryHost = "registry.portico.test"
-	LoginHost    = "login.portico.test"
-	AWSHost      = "aws.portico.test"
+	// ExampleRegistry is the registry of the documentation's examples; it is the same one.
+	ExampleRegistry = "registry.example.com"
+	LoginHost       = "login.portico.test"
+	AWSHost         = "aws.portico.test"
 	// PortalHost is the first Node, where the portal's Service has a port.
 	PortalHost = "portal.portico.test"
 	// DatabaseHost is where databases are. Outside of the sandbox, it is loopback.

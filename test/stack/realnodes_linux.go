@@ -126,7 +126,8 @@ func (s *Stack) startRealNode(ctx context.Context, clients kubernetes.Interface,
 		Machine: machine, Address: nodeIP(number), Address6: nodeIP6(number),
 		Pods: podsOn(number), Pods6: podsOn6(number), ClusterPods: podCIDR + "," + podCIDR6,
 		Services: []string{serviceCIDR, serviceCIDR6}, DNS: clusterDNS,
-		Bin: s.opts.bin, Files: files, Registry: RegistryHost, RegistryURL: "http://" + s.address(s.ports.registry),
+		Bin: s.opts.bin, Files: files, Registries: []string{RegistryHost, ExampleRegistry},
+		RegistryURL: "http://" + s.address(s.ports.registry),
 		Ready: func(ctx context.Context) error {
 			got, err := clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 			if err == nil && !nodeReady(got) {

@@ -66,6 +66,20 @@ func (s *Stack) PushPortico(ctx context.Context, tag string) error {
 	return nil
 }
 
+// PushNotes sends the image of examples/notes, which trusts the databases of this run as another would trust RDS.
+func (s *Stack) PushNotes(ctx context.Context) error {
+	authority, err := os.ReadFile(s.DatabaseCAFile())
+	if err != nil {
+		return err
+	}
+	img, err := ProgramImage(s.opts.bin("notes"), v1.Config{User: "65532:65532"},
+		map[string][]byte{"etc/ssl/certs/ca-certificates.crt": authority})
+	if err != nil {
+		return err
+	}
+	return s.Push(ctx, "notes:1", img)
+}
+
 // ProgramImage returns an image that has nothing but a program, which is its entrypoint, and files by path.
 func ProgramImage(program string, config v1.Config, files map[string][]byte) (v1.Image, error) {
 	content, err := os.ReadFile(filepath.Clean(program))

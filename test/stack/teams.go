@@ -40,7 +40,7 @@ func (s *Stack) teams() []*unstructured.Unstructured {
 		if s.opts.Parts.has(Gateways) {
 			spec["hostnames"] = s.grant(name)
 		}
-		if s.opts.Doors != nil { // AWS, databases and load balancers are in the network of the Nodes, as in a VPC
+		if s.opts.Loopback { // AWS, databases and load balancers are in the network of the Nodes, as in a VPC
 			spec["isolation"] = object{"allowTo": []any{gatewayIP + "/32"}, "allowFrom": []any{gatewayIP + "/32"}}
 		}
 		all = append(all, &unstructured.Unstructured{Object: object{

@@ -114,6 +114,9 @@ func listen(ctx context.Context, addresses []string) error {
 // web serves, and fails as MODE says.
 func web(ctx context.Context) error {
 	began, mode := time.Now(), os.Getenv("MODE")
+	if mode == "talks" {
+		go talk()
+	}
 	log.Printf("version %s, user %d, mode %q", os.Getenv("VERSION"), os.Getuid(), mode)
 	if err := fail(mode); err != nil {
 		return err
@@ -156,6 +159,14 @@ func web(ctx context.Context) error {
 	return nil
 }
 
+// talk prints a line each second.
+func talk() {
+	for n := 0; ; n++ {
+		fmt.Printf("INFO  served %d requests\n", n)
+		time.Sleep(time.Second)
+	}
+}
+
 // work uses processor time.
 func work(http.ResponseWriter, *http.Request) {
 	for end, n := time.Now().Add(200*time.Millisecond), 0; time.Now().Before(end); n++ {
@@ -171,7 +182,7 @@ func fail(mode string) error {
 	switch mode {
 	case "crash":
 		time.Sleep(time.Second)
-		log.Print("cannot open the ledger: no such table")
+		log.Print("FATAL cannot open the ledger: no such table")
 		os.Exit(3)
 	case "end":
 		os.Exit(0)

@@ -50,7 +50,7 @@ func (h *server) describe(w http.ResponseWriter, r *http.Request, to target) {
 	show(w, http.StatusOK, page{
 		Title: hostOf(r) + " leads here",
 		Text: "DNS, certificate, load balancer and route are in place. Pods of this local cluster are simulated and " +
-			"run nothing; a real one would answer instead of this page.",
+			"run nothing. With sudo make run NODE=real it would answer instead of this page.",
 		Pod: pod, Request: r.Method + " " + r.URL.Path,
 	})
 }

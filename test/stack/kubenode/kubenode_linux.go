@@ -37,8 +37,9 @@ type Options struct {
 	Bin func(name string) string
 	// Files are the certificates and kubeconfigs of its parts.
 	Files Files
-	// Registry is the host in the names of images, and RegistryURL where they are.
-	Registry, RegistryURL string
+	// Registries are the hosts in the names of images, and RegistryURL is where all are.
+	Registries  []string
+	RegistryURL string
 	// Pause is the image that holds the namespaces of a Pod.
 	Pause string
 	// Ready returns nil once the API server has the Node as Ready.
@@ -101,17 +102,21 @@ func (n *Node) path(name string) string { return filepath.Join(n.o.Machine.Folde
 
 // configure writes the configuration of every part.
 func (n *Node) configure() error {
-	certs := filepath.Join("certs.d", n.o.Registry)
 	var errs []error
-	for _, folder := range []string{"cni", certs, "kubelet", "tools"} {
+	for _, folder := range []string{"cni", "kubelet", "tools"} {
 		errs = append(errs, os.MkdirAll(n.path(folder), 0o755))
 	}
 	for name, text := range map[string]string{
 		"containerd.toml": n.containerdConfig(), "kubelet.yaml": n.kubeletConfig(), "proxy.yaml": n.proxyConfig(),
-		"cni/10-pods.conflist":             n.networkConfig(),
-		filepath.Join(certs, "hosts.toml"): fmt.Sprintf("server = %q\n", n.o.RegistryURL),
+		"cni/10-pods.conflist": n.networkConfig(),
 	} {
 		errs = append(errs, os.WriteFile(n.path(name), []byte(text), 0o600))
+	}
+	for _, host := range n.o.Registries {
+		folder := n.path(filepath.Join("certs.d", host))
+		text := fmt.Sprintf("server = %q\n", n.o.RegistryURL)
+		errs = append(errs, os.MkdirAll(folder, 0o755),
+			os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(text), 0o600))
 	}
 	for name, script := range map[string]string{"ipset": saveNothing, "ip6tables-restore": prefixSets} {
 		errs = append(errs, os.WriteFile(n.path("tools/"+name), []byte(script), 0o700))

@@ -18,7 +18,9 @@ func TestOptions(t *testing.T) {
 	}{
 		{
 			reason: "friendly ports by default",
-			check:  func(o stack.Options) bool { return reflect.DeepEqual(o.Ports, stack.FriendlyPorts) && o.Parts == stack.Everything },
+			check: func(o stack.Options) bool {
+				return reflect.DeepEqual(o.Ports, stack.FriendlyPorts) && o.Parts == stack.Everything
+			},
 		},
 		{
 			reason: "a port of one's own, and any free one",

@@ -9,13 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-
 	"github.com/portico-platform/portico/test/stack"
 )
-
-// notes is the sample application, which real Nodes pull from the stage's registry.
-const notes = "notes:1"
 
 // openDoors listens at the ports that people use, outside of the sandbox.
 func openDoors() ([]*os.File, error) {
@@ -33,7 +28,7 @@ func openDoors() ([]*os.File, error) {
 // onRealNode makes the stage one with a real Node. It runs inside a sandbox, from where nothing can be downloaded.
 func onRealNode(o *stack.Options, doors []*os.File) (err error) {
 	o.Parts &^= stack.Nodes
-	o.RealNodes, o.Built = 1, true
+	o.RealNodes, o.Loopback, o.Built = 1, true, true
 	o.Doors, err = o.Ports.Doors(doors)
 	return err
 }
@@ -43,23 +38,7 @@ func prepare(ctx context.Context, s *stack.Stack) error {
 	if len(s.RealNodes) == 0 {
 		return nil
 	}
-	return errors.Join(pushNotes(ctx, s), handOver(s.Dir))
-}
-
-// pushNotes sends the image of the sample application, which trusts the databases of this run as another would trust
-// RDS.
-func pushNotes(ctx context.Context, s *stack.Stack) error {
-	authority, err := os.ReadFile(s.DatabaseCAFile())
-	if err != nil {
-		return err
-	}
-	root := filepath.Dir(filepath.Dir(s.Dir))
-	img, err := stack.ProgramImage(filepath.Join(root, "bin", "notes"), v1.Config{User: "65532:65532"},
-		map[string][]byte{"etc/ssl/certs/ca-certificates.crt": authority})
-	if err != nil {
-		return err
-	}
-	return s.Push(ctx, notes, img)
+	return errors.Join(s.PushNotes(ctx), handOver(s.Dir))
 }
 
 // handOver changes the owner of what is in a folder from root to the user who called sudo, if one did.
