@@ -88,7 +88,7 @@ test-unit: $(run-tests) ## Run the unit tests, in random order
 	@go test -tags chaos ./cmd/operator
 
 # Packages that start goroutines. A test of test/architecture keeps the list.
-goroutines := cmd/portal cmd/portico/prompt cmd/portico/session config/check controllers/cloud controllers/deleted controllers/deploy controllers/fair controllers/hostname/claim \
+goroutines := api/identity cmd/portal cmd/portico/prompt cmd/portico/session config/check controllers/cloud controllers/deleted controllers/deploy controllers/fair controllers/hostname/claim \
 	controllers/hostname/dns controllers/operatorapi controllers/people controllers/sweep portal portal/auth portal/cluster portal/cluster/feed portal/cluster/pods \
 	portal/cluster/rights portal/cluster/sessions portal/operator portal/pages/page portal/pages/resource portal/podlogs portal/sse
 

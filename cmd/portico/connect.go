@@ -202,7 +202,8 @@ func databaseOf(obj *object, address string) (database, error) {
 			"Wait for it with portico wait database "+clean(name)+".")
 	}
 	db.at = net.JoinHostPort(db.host, db.port)
-	if address == "" && strings.HasSuffix(db.host, ".localhost") { // this machine, says RFC 6761, but not every resolver
+	// RFC 6761 says that this is loopback, and not every resolver does.
+	if address == "" && strings.HasSuffix(db.host, ".localhost") {
 		address = net.JoinHostPort("127.0.0.1", db.port)
 	}
 	if address == "" {

@@ -127,6 +127,9 @@ func TestNobodyIsShownAPasswordInVain(t *testing.T) {
 		}, 1, []string{
 			"nothing answers at 127.0.0.1:6000", "ssh -L 6000:db.example:5432 BASTION",
 		}},
+		{"a name of this machine", "postgres", "db.portico.localhost", false, nil, func(d *terminal) {
+			d.dials = func(context.Context, string) error { return refused }
+		}, 1, []string{"nothing answers at 127.0.0.1:5432"}},
 		{"no psql", "postgres", "db.example", false, nil, func(d *terminal) {
 			d.find = func(string) (string, error) { return "", errors.New("no") }
 		}, 1, []string{

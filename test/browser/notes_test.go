@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/test/stack/chromium"
 )
 
-// TestTheNotesApplicationIsUsed requests examples/notes with what it is bound to, opens it at its hostname, and uses its
-// bucket, its queue and its database.
+// TestTheNotesApplicationIsUsed requests examples/notes with what it is bound to, opens it at its hostname, and uses
+// its bucket, its queue and its database.
 func TestTheNotesApplicationIsUsed(t *testing.T) {
 	onlyWithContainers(t)
 	objects, err := stack.ReadObjects(os.DirFS(root), "examples/notes/notes.yaml")

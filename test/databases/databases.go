@@ -29,7 +29,7 @@ type Place struct {
 	Ports []int
 }
 
-// Loopback is this machine alone.
+// Loopback returns the place that only this machine reaches.
 func Loopback() Place { return Place{Host: Host, IP: "127.0.0.1"} }
 
 // Server is a running database server.
@@ -94,7 +94,8 @@ func Start(ctx context.Context, engine, dir string) (*Server, error) {
 
 func newServer(engine, dir string, at Place) *Server {
 	return &Server{
-		Engine: engine, place: at, dir: dir, CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
+		Engine: engine, place: at, dir: dir,
+		CAFile: filepath.Join(dir, "ca.pem"), Log: filepath.Join(dir, "server.log"),
 	}
 }
 

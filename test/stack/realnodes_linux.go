@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -37,6 +38,18 @@ func (s *Stack) startNetwork(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
+	if err := s.openDoors(ctx); err != nil {
+		return err
+	}
+	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	if _, err := s.serve(ctx, "the registry", s.ports.registry, images, nil); err != nil {
+		return err
+	}
+	return errors.Join(s.pushNodeImages(ctx), s.startDNS(ctx))
+}
+
+// startDNS starts a server for the Hosts.
+func (s *Stack) startDNS(ctx context.Context) error {
 	config := filepath.Join(s.Dir, "Corefile")
 	text := fmt.Sprintf(`. {
   bind %[1]s
@@ -53,16 +66,6 @@ func (s *Stack) startNetwork(ctx context.Context) error {
 }
 `, gatewayIP, strings.Join([]string{RegistryHost, LoginHost, AWSHost, DatabaseHost}, " "), nodeIP(1), PortalHost)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return err
-	}
-	if err := s.openDoors(ctx); err != nil {
-		return err
-	}
-	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	if _, err := s.serve(ctx, "the registry", s.ports.registry, images, nil); err != nil {
-		return err
-	}
-	if err := s.pushNodeImages(ctx); err != nil {
 		return err
 	}
 	return s.run(ctx, process.Spec{

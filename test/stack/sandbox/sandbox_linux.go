@@ -131,17 +131,7 @@ func outside(name string, files []*os.File) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("make namespaces: %w", err)
 	}
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-stop
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-stop:
-		case <-time.After(endsWithin):
-		}
-		_ = cmd.Process.Kill()
-	}()
+	go endWhenTold(cmd.Process)
 	err = cmd.Wait()
 	code := cmd.ProcessState.ExitCode()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -151,6 +141,19 @@ func outside(name string, files []*os.File) (int, error) {
 		code = max(code, 1) // -1 after a signal
 	}
 	return code, errors.Join(err, finish(alive, code))
+}
+
+// endWhenTold passes a signal to end on to a process. It kills the process after a while, or at a second signal.
+func endWhenTold(process *os.Process) {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	<-stop
+	_ = process.Signal(syscall.SIGTERM)
+	select {
+	case <-stop:
+	case <-time.After(endsWithin):
+	}
+	_ = process.Kill()
 }
 
 // again returns a command that starts this program once more, in a role.
