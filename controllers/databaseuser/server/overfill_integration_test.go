@@ -44,6 +44,12 @@ func TestAUserWhoFillsItsSettingsTakesNoMemory(t *testing.T) {
 	s, ctx := w.master(), t.Context()
 	w.sparing("Exists", func() error { _, err := s.Exists(ctx, a); return err })
 	w.sparing("Ensure", func() error { _, err := s.Ensure(ctx, a); return err })
+	if n := w.count(w.target, `SELECT count(*) FROM pg_db_role_setting WHERE pg_column_size(setconfig) > 1000`); n != 0 {
+		t.Errorf("%d roles have long settings", n)
+	}
+	if done, err := s.Ensure(ctx, a); len(done) > 0 || err != nil {
+		t.Errorf("again: %q, %v", done, err)
+	}
 	w.sparing("SignIn", func() error { return w.dialer.SignIn(ctx, login) })
 	w.sparing("EndPassword", func() error { return s.EndPassword(ctx, a, a.Logins()[1]) })
 	w.sparing("Drop", func() error { return s.Drop(ctx, a) })

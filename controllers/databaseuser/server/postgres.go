@@ -122,24 +122,30 @@ type role struct {
 	login      bool
 	acts       bool // it acts as the account's group, from its first statement on
 	path       bool // its search path is set, and omits its own schema
+	filled     bool // its settings are too long to be looked at
 }
 
-// roleQuery returns no settings: anyone who can sign in can set its own, to texts of any length.
-const roleQuery = `WITH settings AS (SELECT s.setrole, v FROM pg_db_role_setting s, unnest(s.setconfig) v WHERE s.setdatabase = 0)
-	SELECT rolname, left(COALESCE(shobj_description(oid, 'pg_authid'), ''), $3), rolcanlogin,
-		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v = 'role=' || $2),
-		EXISTS (SELECT FROM settings WHERE setrole = r.oid AND v LIKE 'search\_path=_%' AND strpos(v, '$user') = 0)
-	FROM pg_roles r WHERE rolname = ANY($1)`
+// roleQuery returns no settings: anyone who can sign in can set its own, to texts of any length. Those that are long as
+// they are stored are not even unpacked: pg_column_size looks at the length alone.
+const roleQuery = `SELECT rolname, left(COALESCE(shobj_description(r.oid, 'pg_authid'), ''), $3), rolcanlogin,
+		EXISTS (SELECT FROM unnest(s.short) v WHERE v = 'role=' || $2),
+		EXISTS (SELECT FROM unnest(s.short) v WHERE v LIKE 'search\_path=_%' AND strpos(v, '$user') = 0),
+		COALESCE(s.size > $4, false)
+	FROM pg_roles r LEFT JOIN LATERAL (
+		SELECT pg_column_size(setconfig) AS size,
+			CASE WHEN pg_column_size(setconfig) <= $4 THEN setconfig END AS short
+		FROM pg_db_role_setting WHERE setrole = r.oid AND setdatabase = 0) s ON true
+	WHERE rolname = ANY($1)`
 
 // roles returns the roles with these names that exist; group is the role that the account's users act as.
 func (p *postgresServer) roles(ctx context.Context, group string, names []string) (map[string]role, error) {
-	rows, err := p.query(ctx, roleQuery, names, group, mostMarked)
+	rows, err := p.query(ctx, roleQuery, names, group, mostMarked, mostSettings)
 	if err != nil {
 		return nil, p.failed("look for the user", err)
 	}
 	all := map[string]role{}
 	var r role
-	_, err = pgx.ForEachRow(rows, []any{&r.name, &r.mark, &r.login, &r.acts, &r.path}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.name, &r.mark, &r.login, &r.acts, &r.path, &r.filled}, func() error {
 		all[r.name] = r
 		return nil
 	})

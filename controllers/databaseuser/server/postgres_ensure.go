@@ -59,8 +59,11 @@ func createLogin(a Account, login string) []string {
 
 // settings returns the statements that make a user act as the group and resolve names in the schema public. By
 // PostgreSQL's default it would search a schema of its own name first, which anyone who can create schemas can create.
-// Another search path is kept.
+// Another search path is kept, unless the user filled the server with it.
 func settings(a Account, r role, login string) (statements []string) {
+	if r.filled {
+		statements = append(statements, "ALTER ROLE "+identifier(login)+" RESET ALL")
+	}
 	if !r.acts {
 		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET role = "+literal(a.Name))
 	}

@@ -14,6 +14,7 @@ import (
 const (
 	mostAnswered = 4 << 20 // bytes of a response to one statement, or during sign-in
 	mostMarked   = 500     // characters of a comment or an attribute that is compared with a mark
+	mostSettings = 8000    // bytes of a role's settings, as they are stored, that are looked at
 	mostQuoted   = 1000    // bytes of a server's message in an error
 	mostListed   = 20      // statements that a pass reports to people
 	pageSize     = 1000    // rows of one page of what a database contains
