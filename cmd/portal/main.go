@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 
 // serve serves until ctx ends, or until a required part fails.
 func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
-	p, err := f.parts(log) //nolint:contextcheck // what it makes lives as long as the process
+	p, err := f.parts(log)
 	if err != nil {
 		return err
 	}

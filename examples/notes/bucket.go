@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 )
 
 // mostLines is how many files, messages and rows the page shows.
@@ -49,10 +50,15 @@ func (b *bucket) refused(ctx context.Context, _ string) (string, error) {
 	if b == nil {
 		return "", errNotBound
 	}
-	if _, err := b.api.ListBuckets(ctx, &s3.ListBucketsInput{}); err != nil {
-		return "AWS refused to list all buckets, as it should: " + err.Error(), nil
+	_, err := b.api.ListBuckets(ctx, &s3.ListBucketsInput{})
+	if err == nil {
+		return "", errors.New("AWS lists all buckets of the account to this application: it should not")
 	}
-	return "", errors.New("the application may list all buckets of the account: it should not")
+	refusal, refused := errors.AsType[smithy.APIError](err)
+	if !refused || refusal.ErrorCode() != "AccessDenied" {
+		return "", err
+	}
+	return "AWS refused to list all buckets, as it should: " + refusal.ErrorMessage(), nil
 }
 
 func (b *bucket) card(ctx context.Context) card {

@@ -78,10 +78,10 @@ func (a *app) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", a.trouble.health)
 	for path, do := range map[string]func(context.Context, string) (string, error){
 		"/files": a.files.put, "/messages": a.messages.send, "/messages/receive": a.messages.receive,
-		"/rows": a.rows.add,
+		"/rows":  a.rows.add,
 		"/crash": a.trouble.crash, "/leak": a.trouble.leak, "/probe": a.trouble.failProbe, "/refused": a.files.refused,
 	} {
-		mux.HandleFunc("POST "+path, a.act(do))
+		mux.HandleFunc("POST "+path, a.act(path, do))
 	}
 	return http.NewCrossOriginProtection().Handler(mux)
 }
@@ -90,7 +90,7 @@ func (a *app) routes() http.Handler {
 const mostText = 10_000
 
 // act does what a form asks for, and shows the page with the outcome.
-func (a *app) act(do func(ctx context.Context, text string) (string, error)) http.HandlerFunc {
+func (a *app) act(path string, do func(ctx context.Context, text string) (string, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, mostText)
 		text := r.PostFormValue("text")
@@ -101,7 +101,7 @@ func (a *app) act(do func(ctx context.Context, text string) (string, error)) htt
 		if err != nil {
 			said, status = err.Error(), http.StatusBadGateway
 		}
-		log.Printf("%s: %s", r.URL.Path, said)
+		log.Printf("%s: %q", path, said)
 		a.show(w, r, status, said)
 	}
 }

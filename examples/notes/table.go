@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +41,7 @@ func (t *table) with(ctx context.Context, do func(*pgx.Conn) error) error {
 		return fmt.Errorf("read the binding: %w", err)
 	}
 	config.User, config.Password, config.Database = t.read("username"), t.read("password"), t.read("database")
-	port, err := net.LookupPort("tcp", t.read("port"))
+	port, err := strconv.ParseUint(t.read("port"), 10, 16)
 	if err != nil {
 		return fmt.Errorf("read the port in the binding: %w", err)
 	}
@@ -52,7 +52,7 @@ func (t *table) with(ctx context.Context, do func(*pgx.Conn) error) error {
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	_, err = conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS notes (
-		id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL, at timestamptz NOT NULL DEFAULT now())`)
+		id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, said text NOT NULL, at timestamptz NOT NULL DEFAULT now())`)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (t *table) add(ctx context.Context, text string) (string, error) {
 		return "", errNotBound
 	}
 	return "added a row", t.with(ctx, func(c *pgx.Conn) error {
-		_, err := c.Exec(ctx, "INSERT INTO notes (text) VALUES ($1)", text)
+		_, err := c.Exec(ctx, "INSERT INTO notes (said) VALUES ($1)", text)
 		return err
 	})
 }
@@ -75,7 +75,7 @@ func (t *table) card(ctx context.Context) card {
 	}
 	c := card{Name: t.read("username") + " in " + t.read("database"), Note: t.age()}
 	c.Err = t.with(ctx, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, "SELECT text FROM notes ORDER BY id DESC LIMIT $1", mostLines)
+		rows, err := conn.Query(ctx, "SELECT said FROM notes ORDER BY id DESC LIMIT $1", mostLines)
 		if err != nil {
 			return err
 		}

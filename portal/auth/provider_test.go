@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,18 +21,6 @@ func (s *site) downOnce() *atomic.Bool {
 	down := &atomic.Bool{}
 	s.issuer.Failing = down.Load
 	return down
-}
-
-// eventually retries done: a fetch that has just ended can answer one more call.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 1000 {
-		if done() {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Fatalf("%s does not come", what)
 }
 
 func TestSettingsAreAskedForOnceAndNotAtOnceAgain(t *testing.T) {

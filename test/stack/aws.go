@@ -67,7 +67,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.startDatabases(ctx); err != nil || !s.opts.WorkloadIdentity {
+	if err := s.startDatabases(); err != nil || !s.opts.WorkloadIdentity {
 		return err
 	}
 	return errors.Join(s.MakeIdentity(ctx, s.OutsideAWS(), AccountID), s.startPodIdentity(ctx))

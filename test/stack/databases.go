@@ -11,7 +11,7 @@ import (
 )
 
 // startDatabases puts a server behind each RDS instance whose engine is installed on this machine.
-func (s *Stack) startDatabases(ctx context.Context) error {
+func (s *Stack) startDatabases() error {
 	if !s.opts.Parts.has(Databases) || s.Proxy == nil {
 		return nil
 	}
