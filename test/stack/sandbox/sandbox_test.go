@@ -6,8 +6,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -21,6 +24,9 @@ const testName = "portico-sandbox-test"
 func TestMain(m *testing.M) {
 	if os.Getenv("SANDBOX_TEST") == "" && os.Getenv(roleVariable) == "" {
 		os.Exit(m.Run())
+	}
+	if os.Getenv("SANDBOX_TEST") == "door" {
+		os.Exit(MainWith(testName, door, behindDoor))
 	}
 	os.Exit(Main(testName, func() int {
 		ctx := context.Background()
@@ -37,11 +43,59 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// begin starts a sandbox, and returns once its machine is there.
-func begin(t *testing.T) *exec.Cmd {
+// door listens outside.
+func door() ([]*os.File, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	file, err := l.(*net.TCPListener).File()
+	return []*os.File{file}, err
+}
+
+// behindDoor serves there from inside, until it is told to end.
+func behindDoor() int {
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	l, err := net.FileListener(Files()[0])
+	if err != nil {
+		return 1
+	}
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			_, _ = conn.Write([]byte("inside"))
+			_ = conn.Close()
+		}
+	}()
+	_, _ = fmt.Println("ready", l.Addr())
+	<-end
+	return 7
+}
+
+// TestADoorLeadsInside: what was opened outside serves inside, and the program there ends by itself when it is told to.
+func TestADoorLeadsInside(t *testing.T) {
+	cmd, at := begin(t, "door")
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); string(got) != "inside" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("it ended with %s", cmd.ProcessState)
+	}
+	awaitNothing(t)
+}
+
+// begin starts a sandbox, and returns once its program is ready, with what it says then.
+func begin(t *testing.T, program string) (cmd *exec.Cmd, said string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
-	cmd.Env = append(os.Environ(), "SANDBOX_TEST=1")
+	cmd = exec.CommandContext(t.Context(), "/proc/self/exe")
+	cmd.Env = append(os.Environ(), "SANDBOX_TEST="+program)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -50,10 +104,11 @@ func begin(t *testing.T) *exec.Cmd {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || line != "ready\n" {
+	said, ready := strings.CutPrefix(line, "ready")
+	if err != nil || !ready {
 		t.Fatalf("the sandbox said %q, %v", line, err)
 	}
-	return cmd
+	return cmd, strings.TrimSpace(said)
 }
 
 // left returns what sandboxes left on the machine.
@@ -84,7 +139,7 @@ func left(t *testing.T) []string {
 
 // TestNothingStaysBehind kills the program outside with SIGKILL; then also its cleaner, so that the next start cleans.
 func TestNothingStaysBehind(t *testing.T) {
-	cmd := begin(t)
+	cmd, _ := begin(t, "machine")
 	if len(left(t)) == 0 {
 		t.Fatal("a sandbox that runs has no folder and no cgroup")
 	}
@@ -92,7 +147,7 @@ func TestNothingStaysBehind(t *testing.T) {
 	_ = cmd.Wait()
 	awaitNothing(t)
 
-	cmd = begin(t)
+	cmd, _ = begin(t, "machine")
 	folders, err := filepath.Glob(filepath.Join(parent, testName+"-*"))
 	if err != nil || len(folders) != 1 {
 		t.Fatal(folders, err)
@@ -102,7 +157,7 @@ func TestNothingStaysBehind(t *testing.T) {
 	}
 	kill(t, cmd.Process.Pid)
 	_ = cmd.Wait()
-	cmd = begin(t)
+	cmd, _ = begin(t, "machine")
 	if _, err := os.Stat(folders[0]); !os.IsNotExist(err) {
 		t.Errorf("the next start leaves %s: %v", folders[0], err)
 	}
