@@ -26,6 +26,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	for says, path := range map[string][]any{
 		"portal.publicURL is needed":                 {"portal", "publicURL", ""},
 		"'/portal/publicURL'":                        {"portal", "publicURL", "portal.example.com"},
+		"'/portal/publicURL': 'https://p.example?":   {"portal", "publicURL", "https://p.example?x"},
 		"portal.oidc.issuerURL and portal.oidc.cl":   {"portal", "oidc", "issuerURL", ""},
 		"'/portal/oidc/issuerURL'":                   {"portal", "oidc", "issuerURL", "https://me:hidden@login.example.com"},
 		"'/portal/oidc/scopes'":                      {"portal", "oidc", "scopes", "profile email"},

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -168,18 +169,36 @@ func TestItCanBeASubchart(t *testing.T) {
 	}
 }
 
-// TestTheHostIsInLowerCase checks that a host in capitals is rendered as one that the API server accepts.
+// TestTheHostIsInLowerCase checks that a host in capitals is rendered as one that the API server accepts, and that
+// portal and operator get the URL as browsers write it. portal/auth tests that the portal takes those.
 func TestTheHostIsInLowerCase(t *testing.T) {
-	given := values(t, "production")
-	set(given, "https://Portal.Example.com", "portal", "publicURL")
-	files, err := renderWith(t, folder, given)
+	text, err := os.ReadFile("testdata/public-urls.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprint(files)
-	for part, want := range map[string]bool{"host: Portal": false, "[Portal": false, "portal.example.com": true} {
-		if got := strings.Contains(text, part); got != want {
-			t.Errorf("the charts have %q: %v, want %v", part, got, want)
+	var urls map[string]string
+	if err := yaml.UnmarshalStrict(text, &urls); err != nil || len(urls) == 0 {
+		t.Fatal(err)
+	}
+	for url, want := range urls {
+		given := values(t, "production")
+		set(given, url, "portal", "publicURL")
+		files, err := renderWith(t, folder, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, setting := range map[string]string{"portal": "PUBLIC_URL", "operator": "DEPLOY_AUDIENCE"} {
+			line := fmt.Sprintf("\nPORTICO_%s: %q\n", setting, want)
+			at := files["portico/templates/"+file+".yaml"]
+			if !strings.Contains(strings.ReplaceAll(at, "\n  ", "\n"), line) {
+				t.Errorf("%s: %s has no %s", url, file, line)
+			}
+		}
+		all := fmt.Sprint(files)
+		for _, part := range []string{"host: Portal", "[Portal"} {
+			if strings.Contains(all, part) {
+				t.Errorf("%s: the chart renders %q", url, part)
+			}
 		}
 	}
 }

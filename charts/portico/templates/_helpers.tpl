@@ -184,9 +184,14 @@ seccompProfile: {type: RuntimeDefault}
 {{ .Values.portal.sessionKeys.existingSecret | default "portico-session-keys" }}
 {{- end }}
 
+{{/* publicURL as browsers write it in the header Origin: in small letters, without the default port of its scheme. */}}
+{{- define "portico.publicURL" -}}
+{{ regexReplaceAll "^(https://.*):(443)?$|^(http://.*):(80)?$" (.Values.portal.publicURL | default "" | lower) "${1}${3}" }}
+{{- end }}
+
 {{/* The host of publicURL. */}}
 {{- define "portico.host" -}}
-{{ get (urlParse .Values.portal.publicURL) "host" | regexFind "^[^:]+" | lower }}
+{{ get (urlParse (include "portico.publicURL" .)) "host" | regexFind "^[^:]+" }}
 {{- end }}
 
 {{- define "portico.portalPort" -}}
