@@ -16,9 +16,10 @@ import (
 const (
 	// KeysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
 	KeysEvery = 10 * time.Second
-	// keysForIssued is how often they are fetched at most for tokens that the provider issued just now.
-	keysForIssued = time.Second
-	fetchingKeys  = "fetching the identity provider's keys"
+	// keysSoon is how often they are fetched at most for tokens that the provider made just now. Such a token waits for
+	// its turn: strangers may send what looks like a logout token.
+	keysSoon     = time.Second
+	fetchingKeys = "fetching the identity provider's keys"
 	// maxKeys bounds a key set's size.
 	maxKeys = 1 << 20
 )
@@ -62,6 +63,7 @@ func (s KeySource) fetch(ctx context.Context) ([]byte, error) {
 type keySet []jose.JSONWebKey
 
 // parseKeys returns the keys that can verify signatures. RFC 7517, section 5: keys of an unknown kind are ignored.
+// A set without any is an error: no provider that signs tokens has none.
 func parseKeys(document []byte) (keySet, error) {
 	var published struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -75,6 +77,9 @@ func parseKeys(document []byte) (keySet, error) {
 		if err := json.Unmarshal(raw, &key); err == nil && key.IsPublic() {
 			set = append(set, key)
 		}
+	}
+	if len(set) == 0 {
+		return nil, errors.New("the identity provider publishes no key that verifies signatures")
 	}
 	return set, nil
 }
@@ -190,18 +195,19 @@ func (k *Keys) newer(ctx context.Context, came time.Time) (keySet, error) {
 	}
 }
 
-// due reports whether the one who holds the turn must fetch; if the source says so it waits until that may be.
+// due reports whether the one who holds the turn must fetch; if source or token ask for it, it waits until
+// that may be.
 func (k *Keys) due(ctx context.Context, came time.Time) (bool, error) {
 	_, tried, _ := k.known()
-	every := k.source.Every
-	if issued, _ := ctx.Value(issuedKey).(bool); issued {
-		every = min(every, keysForIssued)
+	every, waits := k.source.Every, k.source.Waits
+	if soon, _ := ctx.Value(soonKey).(bool); soon {
+		every, waits = min(every, keysSoon), true
 	}
 	wait := every - k.now().Sub(tried)
 	switch {
 	case tried.IsZero() || wait <= 0:
 		return true, nil
-	case !k.source.Waits || !tried.Before(came):
+	case !waits || !tried.Before(came):
 		return false, nil
 	}
 	select {
@@ -234,7 +240,7 @@ type contextKey int
 
 const (
 	outageKey contextKey = iota
-	issuedKey            // the provider issued the token just now
+	soonKey              // the provider made the token just now, or so it looks
 )
 
 // outage is why the keys could not be fetched, nil if they were but none matches.

@@ -55,6 +55,32 @@ func TestKeysOfUnknownKindsAreIgnored(t *testing.T) {
 	}
 }
 
+// TestASetWithoutKeysReplacesNone: it is a failure of the provider, and tokens of known keys stay good.
+func TestASetWithoutKeysReplacesNone(t *testing.T) {
+	token, key := signed(t, "1")
+	other, _ := signed(t, "2")
+	for _, empty := range []string{`{}`, `{"keys": null}`, `{"keys": []}`, `{"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}`} {
+		answers := make(chan string, 2)
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(<-answers))
+		}))
+		t.Cleanup(srv.Close)
+		keys := NewKeysFrom(KeySource{Address: srv.URL, Transport: http.DefaultTransport}, time.Now)
+		answers <- `{"keys": [` + key + `]}`
+		if _, err := keys.VerifySignature(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		answers <- empty
+		if _, err := keys.VerifySignature(t.Context(), other); err == nil || errors.Is(err, errNoKeyFits) {
+			t.Errorf("%s: another token is refused for %v", empty, err)
+		}
+		close(answers)
+		if _, err := keys.VerifySignature(t.Context(), token); err != nil {
+			t.Errorf("after %s: %v", empty, err)
+		}
+	}
+}
+
 // TestWhoLeavesDoesNotEndAFetch that others wait for.
 func TestWhoLeavesDoesNotEndAFetch(t *testing.T) {
 	token, key := signed(t, "1")

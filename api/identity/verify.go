@@ -28,30 +28,33 @@ func Verify(ctx context.Context, issuer string, keys *Keys, raw string, audience
 }
 
 // VerifyLogout checks a logout token as Verify does, but takes one without exp, too: some providers send none, as
-// drafts of OpenID Connect Back-Channel Logout 1.0 allowed. The caller bounds its age by iat.
+// drafts of OpenID Connect Back-Channel Logout 1.0 allowed. As for VerifyIssued, keys may be new, and the provider's
+// clock may be behind. The caller bounds its age by iat.
 func VerifyLogout(
 	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time,
 ) (*oidc.IDToken, error) {
-	tok, err := verify(ctx, issuer, keys, raw, audiences, &oidc.Config{Now: now, SkipExpiryCheck: true})
+	config := &oidc.Config{Now: now, SkipExpiryCheck: true}
+	tok, err := verify(context.WithValue(ctx, soonKey, true), issuer, keys, raw, audiences, config)
 	if err != nil {
 		return nil, err
 	}
-	if tok.Expiry.Unix() > 0 && now().After(tok.Expiry) {
+	if tok.Expiry.Unix() > 0 && now().After(tok.Expiry.Add(IssuedSlack)) {
 		return nil, fmt.Errorf("%w: it has ended", ErrBadToken)
 	}
 	return tok, nil
 }
 
-// IssuedSlack is how far the clock of the provider may be off for a token that it issues just now.
+// IssuedSlack is how far the clock of the provider may be off for a token that it makes just now.
 const IssuedSlack = 2 * time.Minute
 
-// VerifyIssued verifies, as Verify does, a token that the provider's token endpoint has just issued. It fetches keys at
-// a rate that other callers cannot use up, and tolerates a clock that is behind by IssuedSlack.
+// VerifyIssued verifies, as Verify does, a token that the provider's token endpoint has just issued. It waits for
+// keys rather than make do with those that others had fetched before it, and tolerates a clock that is behind by
+// IssuedSlack.
 func VerifyIssued(
 	ctx context.Context, issuer string, keys *Keys, raw string, audiences []string, now func() time.Time,
 ) (*oidc.IDToken, error) {
 	before := func() time.Time { return now().Add(-IssuedSlack) }
-	return verify(context.WithValue(ctx, issuedKey, true), issuer, keys, raw, audiences, &oidc.Config{Now: before})
+	return verify(context.WithValue(ctx, soonKey, true), issuer, keys, raw, audiences, &oidc.Config{Now: before})
 }
 
 // Fault is what is wrong with a token.

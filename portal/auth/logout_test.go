@@ -7,10 +7,13 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
@@ -160,6 +163,66 @@ func TestALogoutTokenNeedNotSayWhenItEnds(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	s.see(t, cookies, "")
+}
+
+// TestLogoutTokensAreTakenAsTheyCome: of a key that is new since strangers had the keys fetched, and of a clock that is
+// behind.
+func TestLogoutTokensAreTakenAsTheyCome(t *testing.T) {
+	for what, before := range map[string]func(s *site){
+		"of a key that is new": func(s *site) {
+			s.tells(withKey(s.logoutToken(oidctest.Claims{"sub": "x"}), "x"))
+			s.issuer.NewKey()
+			s.later(10 * time.Millisecond)
+		},
+		"of a clock that is behind": func(s *site) {
+			s.issuer.Now = func() time.Time { return s.clock.Now().Add(30*time.Second - identity.IssuedSlack) }
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s, cookies := newSite(t), jar{}
+			s.signIn(t, cookies, oidctest.Claims{"sub": "alice", "sid": "sid-1", "preferred_username": "alice"})
+			before(s)
+			now := s.issuer.Now().Unix()
+			token := s.logoutToken(oidctest.Claims{"sid": "sid-1", "iat": now, "exp": now + 60})
+			if w := s.tells(token); w.Code != http.StatusOK {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+			s.see(t, cookies, "")
+		})
+	}
+}
+
+// TestStrangersLogoutTokensCostTheProviderLittle: they have the keys fetched once a second at most, and a sign-in with
+// a new key is in nonetheless.
+func TestStrangersLogoutTokensCostTheProviderLittle(t *testing.T) {
+	s := newSite(t)
+	p, err := NewProvider(s.Browser.provider.cfg, time.Now) // real time, for tokens wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Browser.provider = p
+	s.signIn(t, jar{}, alice)
+	began, before := time.Now(), s.issuer.Fetches(oidctest.KeysPath)
+	junk := s.logoutToken(oidctest.Claims{"sub": "alice"})
+	if w := s.tells(withKey(junk, "first")); w.Code != http.StatusBadRequest {
+		t.Errorf("a stranger's: %d", w.Code)
+	}
+	s.issuer.NewKey()
+	var flood sync.WaitGroup
+	for i := range 50 {
+		flood.Go(func() {
+			if w := s.tells(withKey(junk, "x"+strconv.Itoa(i))); w.Code != http.StatusBadRequest {
+				t.Errorf("a stranger's: %d", w.Code)
+			}
+		})
+	}
+	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("a sign-in: %d %s", r.StatusCode, r.body)
+	}
+	flood.Wait()
+	if most := int(time.Since(began)/time.Second) + 2; s.issuer.Fetches(oidctest.KeysPath)-before > most {
+		t.Errorf("%d fetches, want %d at most", s.issuer.Fetches(oidctest.KeysPath)-before, most)
+	}
 }
 
 // TestALogoutTokenIsNobodysIdentity, though it is signed and names a user.

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -109,13 +108,13 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 // TestATokenOfANewKeyWaitsForIt: strangers caused a fetch of the keys just before there was a new one. A token of the
 // new key waits for the next fetch and is not refused; strangers cannot cause more fetches.
 func TestATokenOfANewKeyWaitsForIt(t *testing.T) {
-	issuer := oidctest.New(t)
+	issuer, older := oidctest.New(t), oidctest.New(t)
 	var rotated atomic.Bool
 	var fetches atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fetches.Add(1)
 		if !rotated.Load() {
-			_, _ = io.WriteString(w, `{"keys": []}`)
+			older.Handler().ServeHTTP(w, r)
 			return
 		}
 		issuer.Handler().ServeHTTP(w, r)
