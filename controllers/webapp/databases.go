@@ -66,29 +66,28 @@ func (r *reconciliation) bindUser(ctx context.Context, b v1alpha1.WebAppBinding)
 		return nil, err
 	}
 	s := &user.Status
-	reason, said := "", "it is not checked yet"
-	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil {
-		reason, said = c.Reason, c.Message
-	}
-	if user.Annotations[v1alpha1.AnnotationPaused] == "true" && !s.Ready {
-		said = "it is paused by its annotation " + v1alpha1.AnnotationPaused
-	}
 	there := s.Binding != nil && len(s.Binding.Keys) > 0
 	if there && (s.Ready && s.ObservedGeneration == user.Generation || r.usesSecret(s.Binding.Name)) {
 		return s.Binding, nil
 	}
-	if slices.Contains(unreachable, reason) { // the same state as the DatabaseUser's
-		return nil, engine.Blocked(reason, "the DatabaseUser %s is not Ready: %s", user.Name, said)
-	}
-	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, engine.WatchFallback,
-		"waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
+	return nil, waitForUser(user)
 }
 
-// unreachable are reasons why Portico creates no user in a database that waiting does not resolve.
-var unreachable = []string{
-	v1alpha1.ReasonAddressNotAllowed, v1alpha1.ReasonCertificateNotTrusted, v1alpha1.ReasonEngineNotSupported,
-	v1alpha1.ReasonMasterPasswordUnknown,
-	v1alpha1.ReasonNoDatabase, v1alpha1.ReasonNoNetworkPath,
+// waitForUser says what a DatabaseUser waits for. The application is blocked whenever the user is, for the same reason.
+func waitForUser(user *v1alpha1.DatabaseUser) error {
+	said := "it is not checked yet"
+	if c := meta.FindStatusCondition(user.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		said = c.Message
+	}
+	stalled := meta.FindStatusCondition(user.Status.Conditions, v1alpha1.ConditionStalled)
+	switch {
+	case user.Annotations[v1alpha1.AnnotationPaused] == "true" && !user.Status.Ready:
+		said = "it is paused by its annotation " + v1alpha1.AnnotationPaused
+	case stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.ObservedGeneration == user.Generation:
+		return engine.Blocked(stalled.Reason, "the DatabaseUser %s is not Ready: %s", user.Name, stalled.Message)
+	}
+	return engine.Wait(v1alpha1.ReasonWaitingForBinding, engine.WatchFallback,
+		"waiting for the DatabaseUser %s to be Ready: %s", user.Name, said)
 }
 
 // usesSecret reports whether the Pods already have the details of this Secret.

@@ -3,6 +3,9 @@ package webapp_test
 import (
 	"cmp"
 	"context"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -59,6 +62,61 @@ func (l *life) userIs(reason, text string) {
 	}
 }
 
+// userBlocks sets the conditions of a DatabaseUser that cannot go on, for a generation.
+func (l *life) userBlocks(reason, text string, generation int64) {
+	l.t.Helper()
+	l.userIs(reason, text)
+	u := l.databaseUser()
+	before := u.DeepCopy()
+	u.Status.Conditions = append(u.Status.Conditions, metav1.Condition{
+		Type: "Stalled", Status: metav1.ConditionTrue, Reason: reason, Message: text, ObservedGeneration: generation,
+		LastTransitionTime: metav1.Now(),
+	})
+	if err := l.Others.Status().Patch(l.t.Context(), u, client.MergeFrom(before)); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// blocks matches where a DatabaseUser's controller blocks, with the name of the reason, which is also its value.
+var blocks = regexp.MustCompile(`engine\.Blocked\(\s*v1alpha1\.Reason(\w+)`)
+
+// TestAnApplicationIsBlockedWheneverItsUserIs, for every reason with which a DatabaseUser blocks.
+func TestAnApplicationIsBlockedWheneverItsUserIs(t *testing.T) {
+	reasons := map[string]bool{v1alpha1.ReasonBindingConflict: true} // of the engine's, for the Secret
+	for _, dir := range []string{"../databaseuser/*.go", "../databaseuser/server/*.go"} {
+		files, err := filepath.Glob(dir)
+		if err != nil || len(files) == 0 {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(filepath.Clean(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range blocks.FindAllStringSubmatch(string(text), -1) {
+				reasons[found[1]] = true
+			}
+		}
+	}
+	if !reasons[v1alpha1.ReasonIAMUnavailable] || !reasons[v1alpha1.ReasonMasterPasswordRefused] {
+		t.Fatalf("only %v block", reasons)
+	}
+	const said = "your platform team has to do something"
+	waits := "waiting for the DatabaseUser " + ownUser + " to be Ready: "
+	for reason := range reasons {
+		t.Run(reason, func(t *testing.T) {
+			l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
+			_ = l.sync()
+			l.userIs(reason, said) // it tries again by itself
+			l.is(l.sync(), "WaitingForBinding", waits+said)
+			l.userBlocks(reason, said, l.databaseUser().Generation)
+			l.is(l.sync(), reason, "the DatabaseUser "+ownUser+" is not Ready: "+said)
+			l.userBlocks(reason, said, l.databaseUser().Generation-1) // of an earlier spec
+			l.is(l.sync(), "WaitingForBinding", waits+said)
+		})
+	}
+}
+
 // secret returns the Secret of the Pods' first variable.
 func (l *life) secret() string {
 	l.t.Helper()
@@ -110,7 +168,7 @@ func TestPodsKeepTheMasterUserUntilTheirOwnIsReady(t *testing.T) {
 	}
 	l.app.Spec.Bindings[0].User = v1alpha1.BindingUserOwn
 	_ = l.sync()
-	l.userIs("NoNetworkPath", "no way to the database")
+	l.userBlocks("NoNetworkPath", "no way to the database", l.databaseUser().Generation)
 	l.is(l.sync(), "NoNetworkPath", "the DatabaseUser "+ownUser+" is not Ready: no way to the database")
 	if got := l.secret(); got != "ledger-binding" {
 		t.Errorf("the Pods have the Secret %s already", got)
