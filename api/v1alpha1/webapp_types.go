@@ -97,6 +97,20 @@ type WebAppRevision struct {
 	NeverAvailable bool `json:"neverAvailable,omitempty"`
 }
 
+// NeverServed reports whether there are versions with the image, and no replica of any of them ever became available.
+func (s *WebAppStatus) NeverServed(image string) bool {
+	known := false
+	for i := range s.Revisions {
+		if r := &s.Revisions[i]; r.Image == image {
+			known = true
+			if !r.NeverAvailable {
+				return false
+			}
+		}
+	}
+	return known
+}
+
 // WebAppBound are connection details in use.
 type WebAppBound struct {
 	// kind of the resource.

@@ -68,30 +68,28 @@ func (a *app) scale(ctx context.Context, name string, n int64) (target, *object,
 
 func (a *app) rollbackCommand() *cobra.Command {
 	var revision int64
-	var yes bool
 	cmd := &cobra.Command{
 		Use: "rollback NAME", Short: "Return a web app to the image of an earlier version", Args: words(1, 1),
 		Long: `Rollback sets spec.image of a web app to that of an earlier version: the last one with another image, or the one that
---to-revision names. portico describe web-app NAME lists the versions. Everything else in spec stays as it is. To return to a version
-that never became available it asks first.`,
+--to-revision names. portico describe web-app NAME lists the versions. Everything else in spec stays as it is. A version
+that never became available is refused; to try its image again, set spec.image.`,
 		Example:           "  portico rollback shop -n payments\n  portico rollback shop --to-revision 4",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("to-revision") && revision < 1 {
 				return usagef("--to-revision %d: versions are numbered from 1", revision)
 			}
-			return a.rollback(cmd.Context(), args[0], revision, yes)
+			return a.rollback(cmd.Context(), args[0], revision)
 		},
 	}
 	cmd.Flags().Int64Var(&revision, "to-revision", 0, "`number` of the version, as portico describe lists it; "+
 		"default: the last one with another image")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	_ = cmd.RegisterFlagCompletionFunc("to-revision", a.completeRevisions) // the flag is there
 	return cmd
 }
 
 // rollback requests the image of an earlier version; revision 0 is the last one with another image.
-func (a *app) rollback(ctx context.Context, name string, revision int64, yes bool) error {
+func (a *app) rollback(ctx context.Context, name string, revision int64) error {
 	t, app, err := a.webApp(ctx, name)
 	if err != nil {
 		return err
@@ -102,13 +100,6 @@ func (a *app) rollback(ctx context.Context, name string, revision int64, yes boo
 			"See its versions with portico describe web-app "+clean(t.name)+".")
 	}
 	number := strconv.FormatInt(version.Revision, 10)
-	if version.NeverAvailable && !yes {
-		a.say("Version %s of %s%s has never served: no replica of it became available.", number, refOf(t.kind, t.name),
-			inWords(t.namespace))
-		if err := a.confirmed(ctx); err != nil {
-			return err
-		}
-	}
 	patch := map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{v1alpha1.AnnotationRollback: number},
 	}}
@@ -134,6 +125,9 @@ func earlier(app *v1alpha1.WebApp, revision int64) (v1alpha1.WebAppRevision, err
 		return v1alpha1.WebAppRevision{}, fmt.Errorf("the cluster does not keep a version %d", revision)
 	case app.Status.Revisions[i].Image == app.Spec.Image:
 		return v1alpha1.WebAppRevision{}, fmt.Errorf("version %d has the image that it uses already", revision)
+	case app.Status.NeverServed(app.Status.Revisions[i].Image):
+		return v1alpha1.WebAppRevision{}, fmt.Errorf("version %d never served: none of its replicas became available",
+			revision)
 	}
 	return app.Status.Revisions[i], nil
 }
@@ -173,7 +167,7 @@ func (a *app) completeRevisions(cmd *cobra.Command, args []string, so string) ([
 	}
 	var words []string
 	for _, r := range app.Status.Revisions {
-		if r.Image != app.Spec.Image && !r.NeverAvailable {
+		if r.Image != app.Spec.Image && !app.Status.NeverServed(r.Image) {
 			words = append(words, cobra.CompletionWithDesc(strconv.FormatInt(r.Revision, 10), r.Image))
 		}
 	}

@@ -70,13 +70,12 @@ func TestRollingBackAWebApp(t *testing.T) {
 	}{
 		{"to the last other image", "shop:2", nil, 0, "2", "web app shop in payments returns to version 2, image shop:1.\n"},
 		{"to a version", "shop:3", []string{"--to-revision", "1"}, 0, "1", "web app shop in payments returns to version 1, image shop:2.\n"},
-		{"to what never served", "shop:3", []string{"--to-revision", "7", "--yes"}, 0, "7", "web app shop in payments returns to version 7, image shop:7.\n"},
 		{
-			"to what never served, without an answer", "shop:3",
+			"to what never served", "shop:3",
 			[]string{"--to-revision", "7"},
 			1, "",
-			"Version 7 of web app shop in payments has never served: no replica of it became available.\nType yes to " +
-				"go on: portico: no answer: nothing was changed\n",
+			"portico: web app shop in payments: version 7 never served: none of its replicas became available: " +
+				"nothing was changed\n  See its versions with portico describe web-app shop.\n",
 		},
 		{
 			"to what it uses", "shop:2",

@@ -64,6 +64,9 @@ func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision,
 			return r, nil
 		case err == nil && r.Revision == number && r.Image == app.Spec.Image:
 			return r, fmt.Errorf("spec.image is already %s, the image of revision %d", r.Image, number)
+		case err == nil && r.Revision == number && app.Status.NeverServed(r.Image):
+			return r, fmt.Errorf("revision %d never served: none of its replicas became available. To try its image "+
+				"again, set spec.image to %s", number, r.Image)
 		case err == nil && r.Revision == number:
 			return r, nil
 		}

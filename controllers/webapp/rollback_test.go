@@ -17,6 +17,11 @@ import (
 func TestRollback(t *testing.T) {
 	for name, row := range map[string]struct{ wish, reason, image, told string }{
 		"to the version before": {"previous", "RollingBack", "old:1", "RolledBack: spec.image registry.example.com/shop:1.0.0 → old:1, which is that of revision 1"},
+		"to what never served": {
+			"3", "RollbackImpossible", "registry.example.com/shop:1.0.0",
+			`RollbackImpossible: portico.dev/rollback "3": revision 3 never served: none of its replicas became available. To try its image again, set spec.image to bad:1; nothing was changed`,
+		},
+		"to an image that served as another version": {"4", "RollingBack", "old:1", "RolledBack: spec.image registry.example.com/shop:1.0.0 → old:1, which is that of revision 4"},
 		"to nowhere": {
 			"7", "RollbackImpossible", "registry.example.com/shop:1.0.0",
 			`RollbackImpossible: portico.dev/rollback "7": there is no revision 7 any more; status.revisions lists those that can be gone back to; nothing was changed`,
@@ -27,7 +32,9 @@ func TestRollback(t *testing.T) {
 			a.Annotations = map[string]string{v1alpha1.AnnotationRollback: row.wish, "other": "stays"}
 			l := begin(t, a)
 			a.Status.Revisions = []v1alpha1.WebAppRevision{
-				{Revision: 2, Image: a.Spec.Image}, {Revision: 1, Image: "old:1"},
+				{Revision: 5, Image: a.Spec.Image}, {Revision: 4, Image: "old:1", NeverAvailable: true},
+				{Revision: 3, Image: "bad:1", NeverAvailable: true}, {Revision: 2, Image: a.Spec.Image},
+				{Revision: 1, Image: "old:1"},
 			}
 			err := l.sync()
 			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.reason {

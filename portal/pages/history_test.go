@@ -173,3 +173,28 @@ func TestAHistoryThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 		}
 	}
 }
+
+// TestNoWayBackToAVersionThatNeverServed: the way back to others stays, also to those with today's image.
+func TestNoWayBackToAVersionThatNeverServed(t *testing.T) {
+	f := shopSite(t)
+	spec := func(tag string) map[string]any {
+		return map[string]any{"image": "registry.example.com/payments/shop:" + tag, "port": int64(8080)}
+	}
+	f.versions = map[string][]cluster.Version{"shop": {
+		{Generation: 4, By: "oidc:payments-dev", At: noon, Spec: spec("1.4.3")},
+		{Generation: 3, By: "oidc:payments-dev", At: noon, Spec: spec("1.4.3")},
+		{Generation: 2, By: "oidc:payments-dev", At: noon, Spec: spec("1.4.0")},
+		{Generation: 1, By: "oidc:payments-dev", At: noon, Spec: spec("1.4.2")},
+	}}
+	newest := f.objects[0].Object["status"].(map[string]any)["revisions"].([]any)[0].(map[string]any)
+	newest["neverAvailable"] = true
+	page := visit(t, f, developer, atShop+"?tab=history").Body.String()
+	for generation, back := range map[string]bool{"4": false, "3": true, "2": false, "1": true} {
+		if got := strings.Contains(page, `href="`+atShop+`/edit?back=`+generation+`"`); got != back {
+			t.Errorf("a way back to generation %s: %v, want %v", generation, got, back)
+		}
+	}
+	if n := strings.Count(page, "It never served: none of its replicas became available."); n != 1 {
+		t.Errorf("%d versions are said never to have served:\n%s", n, page)
+	}
+}

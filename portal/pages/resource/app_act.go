@@ -114,6 +114,9 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 		wrong = "The cluster does not keep this version any more: nothing was changed. Edit the image to go back to it."
 	case app.Status.Revisions[i].Image == app.Spec.Image:
 		wrong = "This version is already the one you requested. Nothing was changed."
+	case app.Status.NeverServed(app.Status.Revisions[i].Image):
+		wrong = "This version never served: none of its replicas became available. Nothing was changed. Edit the " +
+			"image to try it again."
 	default:
 		_, err = p.Cluster.Write.Annotate(r.Context(), l.id, l.ref,
 			map[string]*string{v1alpha1.AnnotationRollback: &asked})

@@ -105,7 +105,7 @@ func (p *Pages) versionsOf(app *v1alpha1.WebApp, may bool) []views.Version {
 			Revision: strconv.FormatInt(r.Revision, 10), Tag: tagOf(r.Image), Image: r.Image,
 			Created:   p.Moment(r.Created.Time),
 			Available: int(r.Available), Wanted: i == wanted, Back: may && r.Image != app.Spec.Image &&
-				!r.NeverAvailable, Never: r.NeverAvailable,
+				!app.Status.NeverServed(r.Image), Never: r.NeverAvailable,
 		})
 	}
 	return out

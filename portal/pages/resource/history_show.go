@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/humanize"
@@ -36,6 +37,7 @@ func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.
 			h.Pending = "The latest change is not recorded: its settings are too large."
 		}
 	}
+	never := neverServed(l.ref.Kind, obj)
 	for i, v := range all {
 		var older *cluster.Version
 		if i+1 < len(all) {
@@ -43,12 +45,29 @@ func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.
 		}
 		one := p.version(l, v, older)
 		one.Now = v.Generation == generation
-		if mayEdit && !one.Now {
+		image, _ := v.Spec["image"].(string)
+		switch {
+		case one.Now:
+		case never(image):
+			one.Note = strings.TrimSpace(one.Note + " It never served: none of its replicas became available.")
+		case mayEdit:
 			one.Back = views.BackPath(views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name), v.Generation)
 		}
 		h.Versions = append(h.Versions, one)
 	}
 	return h, nil
+}
+
+// neverServed returns a function that reports whether a web app never served with an image, other than the one that it
+// is to have now: there is nothing to go back to.
+func neverServed(k catalog.Kind, obj *unstructured.Unstructured) func(image string) bool {
+	app := &v1alpha1.WebApp{}
+	if k.Name == v1alpha1.KindWebApp {
+		if known, err := appOf(obj); err == nil { // its page says what is wrong with it
+			app = known
+		}
+	}
+	return func(image string) bool { return image != app.Spec.Image && app.Status.NeverServed(image) }
 }
 
 // before returns why there is nothing before the oldest version.
