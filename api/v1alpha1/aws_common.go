@@ -42,8 +42,8 @@ const (
 type TagValue string
 
 // Tags are AWS tags, key to value. Portico adds its own ownership tags (portico.dev/…) and leaves
-// tags that others put on the resource alone.
-// +kubebuilder:validation:MaxProperties=34
+// tags that others put on the resource alone. Each field bounds their number, without which the API server takes no
+// rule about every one.
 // +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",message="a tag key has 1 to 128 characters"
 // +kubebuilder:validation:XValidation:rule="!self.exists(k, k.lowerAscii().startsWith('aws:'))",message="tag keys that start with aws: are reserved by AWS; choose another key"
 // +kubebuilder:validation:XValidation:rule="!self.exists(k, k.lowerAscii().startsWith('portico.dev/'))",message="tag keys that start with portico.dev/ are reserved by Portico; choose another key"

@@ -10,10 +10,12 @@ package v1alpha1
 type AWSRules struct {
 	// defaultTags go on every AWS resource; a resource's own tags win.
 	// +kubebuilder:validation:MaxProperties=10
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="self.all(k, (oldSelf.hasValue() && k in oldSelf.value() && self[k] == oldSelf.value()[k]) || (k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$')))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	DefaultTags Tags `json:"defaultTags,omitempty"`
 	// enforcedTags go on every AWS resource and win over its own tags of the same key.
 	// +kubebuilder:validation:MaxProperties=10
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="self.all(k, (oldSelf.hasValue() && k in oldSelf.value() && self[k] == oldSelf.value()[k]) || (k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$')))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	EnforcedTags Tags `json:"enforcedTags,omitempty"`
 	// forbiddenTagKeys are keys that a resource's own tags must not have, such as cost-center, in whatever case. One

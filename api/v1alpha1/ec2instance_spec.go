@@ -115,6 +115,7 @@ type EC2OperationSpec struct {
 	AllowStop bool `json:"allowStop,omitempty"`
 	// tags of the instance, in addition to the default tags of the AWS account and Name. At the launch its volumes get
 	// them too.
+	// +kubebuilder:validation:MaxProperties=34
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 	// deletionPolicy is what happens to the machine when you delete it. Delete terminates it, and refuses while

@@ -103,6 +103,7 @@ type TeamGuardrails struct {
 	// enforcedTags go on every AWS resource of the team and win over its own tags of the same key; those of the
 	// AWSProvider win over them.
 	// +kubebuilder:validation:MaxProperties=10
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="self.all(k, (oldSelf.hasValue() && k in oldSelf.value() && self[k] == oldSelf.value()[k]) || (k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$')))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	EnforcedTags Tags `json:"enforcedTags,omitempty"`
 	// forbiddenTagKeys are keys that a resource's own tags must not have, in whatever case. One that ends in * stands

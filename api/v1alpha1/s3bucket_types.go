@@ -29,12 +29,20 @@ type S3BucketSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.id) || self.exists_one(o, has(o.id) && o.id == r.id))",message="two lifecycle rules have the same id"
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="oldSelf.hasValue() || self.all(r, (!has(r.transitions) || r.transitions.all(t, !(t.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || r.transitions.all(o, o.days <= t.days || o.days >= t.days + 30))) && (!has(r.noncurrentVersionTransitions) || r.noncurrentVersionTransitions.all(t, !(t.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || r.noncurrentVersionTransitions.all(o, o.days <= t.days || o.days >= t.days + 30))))",message="S3 keeps objects in STANDARD_IA and ONEZONE_IA for at least 30 days: make the next transition 30 days later"
+	// +kubebuilder:validation:XValidation:rule="self.all(r, (!has(r.transitions) || r.transitions.all(t, !(t.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || r.transitions.all(o, o.days <= t.days || o.days >= t.days + 30)) || oldSelf.exists(o, has(o.transitions) && o.transitions == r.transitions)) && (!has(r.noncurrentVersionTransitions) || r.noncurrentVersionTransitions.all(t, !(t.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || r.noncurrentVersionTransitions.all(o, o.days <= t.days || o.days >= t.days + 30)) || oldSelf.exists(o, has(o.noncurrentVersionTransitions) && o.noncurrentVersionTransitions == r.noncurrentVersionTransitions)))",message="S3 keeps objects in STANDARD_IA and ONEZONE_IA for at least 30 days: make the next transition 30 days later"
 	// +listType=atomic
 	// +optional
 	LifecycleRules []S3LifecycleRule `json:"lifecycleRules,omitempty"`
 	// corsRules let web pages of other origins use the bucket. If set, they are all the rules the bucket has.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="oldSelf.hasValue() || self.all(r, r.allowedOrigins.all(v, v.indexOf('*') == v.lastIndexOf('*')))",message="S3 takes one * in an origin: name each origin, or use one *"
+	// +kubebuilder:validation:XValidation:rule="self.all(r, r.allowedOrigins.all(v, v.indexOf('*') == v.lastIndexOf('*')) || oldSelf.exists(o, o.allowedOrigins == r.allowedOrigins))",message="S3 takes one * in an origin: name each origin, or use one *"
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="oldSelf.hasValue() || self.all(r, !has(r.allowedHeaders) || r.allowedHeaders.all(v, v.indexOf('*') == v.lastIndexOf('*')))",message="S3 takes one * in a header: name each header, or use one *"
+	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.allowedHeaders) || r.allowedHeaders.all(v, v.indexOf('*') == v.lastIndexOf('*')) || oldSelf.exists(o, has(o.allowedHeaders) && o.allowedHeaders == r.allowedHeaders))",message="S3 takes one * in a header: name each header, or use one *"
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="oldSelf.hasValue() || self.all(r, !has(r.exposeHeaders) || r.exposeHeaders.all(v, !v.contains('*')))",message="S3 takes no * in exposeHeaders: name each header that a page may read"
+	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.exposeHeaders) || r.exposeHeaders.all(v, !v.contains('*')) || oldSelf.exists(o, has(o.exposeHeaders) && o.exposeHeaders == r.exposeHeaders))",message="S3 takes no * in exposeHeaders: name each header that a page may read"
 	// +listType=atomic
 	// +optional
 	CORSRules []S3CORSRule `json:"corsRules,omitempty"`
@@ -61,7 +69,8 @@ type S3BucketSpec struct {
 	// +optional
 	Notifications []S3Notification `json:"notifications,omitempty"`
 	// tags of the bucket, in addition to the default tags of the AWS account.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$'))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
+	// +kubebuilder:validation:MaxProperties=34
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="self.all(k, (oldSelf.hasValue() && k in oldSelf.value() && self[k] == oldSelf.value()[k]) || (k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$')))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 	// deletionPolicy is what happens to the bucket when you delete it. Delete removes it, but refuses while it holds
@@ -143,7 +152,6 @@ type S3LifecycleRule struct {
 // +kubebuilder:validation:XValidation:rule="self.map(t, t.days).isSorted() && self.all(t, self.exists_one(o, o.days == t.days))",message="transitions must be in order of days, each later than the one before"
 // +kubebuilder:validation:XValidation:rule="self.map(t, t.storageClass == 'STANDARD_IA' ? 1 : t.storageClass == 'INTELLIGENT_TIERING' ? 2 : t.storageClass == 'ONEZONE_IA' ? 3 : t.storageClass == 'GLACIER_IR' ? 4 : t.storageClass == 'GLACIER' ? 5 : 6).isSorted() && self.all(t, self.exists_one(o, o.storageClass == t.storageClass))",message="transitions must go from warmer to colder storage: STANDARD_IA, INTELLIGENT_TIERING, ONEZONE_IA, GLACIER_IR, GLACIER, DEEP_ARCHIVE"
 // +kubebuilder:validation:XValidation:rule="!(self.exists(t, t.storageClass == 'ONEZONE_IA') && self.exists(t, t.storageClass == 'GLACIER_IR'))",message="S3 cannot move objects from ONEZONE_IA to GLACIER_IR; leave one of them out"
-// +kubebuilder:validation:XValidation:rule="self.all(t, !(t.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || self.all(o, o.days <= t.days || o.days >= t.days + 30))",message="S3 keeps objects in STANDARD_IA and ONEZONE_IA for at least 30 days: make the next transition 30 days later"
 // +listType=atomic
 type S3Transitions []S3Transition
 
@@ -166,7 +174,6 @@ type S3CORSRule struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.all(o, o.indexOf('*') == o.lastIndexOf('*'))",message="S3 takes one * in an origin: name each origin, or use one *"
 	// +listType=atomic
 	// +required
 	AllowedOrigins []string `json:"allowedOrigins"`
@@ -180,14 +187,12 @@ type S3CORSRule struct {
 	// allowedHeaders that a browser may send.
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.all(h, h.indexOf('*') == h.lastIndexOf('*'))",message="S3 takes one * in a header: name each header, or use one *"
 	// +listType=atomic
 	// +optional
 	AllowedHeaders []string `json:"allowedHeaders,omitempty"`
 	// exposeHeaders that a page may read.
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.all(h, !h.contains('*'))",message="S3 takes no * here: name each header that a page may read"
 	// +listType=atomic
 	// +optional
 	ExposeHeaders []string `json:"exposeHeaders,omitempty"`

@@ -48,7 +48,8 @@ type SNSTopicSpec struct {
 	// +optional
 	Subscriptions []SNSSubscription `json:"subscriptions,omitempty"`
 	// tags of the topic, in addition to the default tags of the AWS account.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$'))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
+	// +kubebuilder:validation:MaxProperties=34
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="self.all(k, (oldSelf.hasValue() && k in oldSelf.value() && self[k] == oldSelf.value()[k]) || (k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$')))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 	// deletionPolicy is what happens to the topic when you delete it. Delete removes it, unless others have subscribed.

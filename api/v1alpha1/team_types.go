@@ -185,6 +185,7 @@ type TeamDefaults struct {
 	// tags go on every AWS resource of the team; they win over defaultTags of the AWSProvider, a resource's own tags
 	// win over them.
 	// +kubebuilder:validation:MaxProperties=10
+	// +kubebuilder:validation:XValidation:optionalOldSelf=true,rule="self.all(k, (oldSelf.hasValue() && k in oldSelf.value() && self[k] == oldSelf.value()[k]) || (k.matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$') && self[k].matches(r'^[\\p{L}\\p{Z}\\p{N}_.:/=+@-]*$')))",message="AWS takes letters, digits, spaces and _ . : / = + - @ in the keys and values of tags; take the others out"
 	// +optional
 	Tags Tags `json:"tags,omitempty"`
 }

@@ -2,9 +2,16 @@ package awslimits_test
 
 import (
 	"flag"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/test/awslimits"
 )
 
@@ -27,4 +34,40 @@ func TestThePageOfLimitsIsWhole(t *testing.T) {
 		}
 		seen[r.Name] = true
 	}
+}
+
+// TestAllTagsHaveTheRule on their characters, but for those of machines, of which EC2 takes any.
+func TestAllTagsHaveTheRule(t *testing.T) {
+	all, err := crd.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, kind := range all {
+		for path, tags := range tagsIn(kind.Spec.Versions[0].Schema.OpenAPIV3Schema, kind.Spec.Names.Kind) {
+			n++
+			if has := slices.ContainsFunc(tags.XValidations, func(r apiextensionsv1.ValidationRule) bool {
+				return strings.HasPrefix(r.Message, "AWS takes letters, digits, spaces")
+			}); has == (kind.Spec.Names.Kind == v1alpha1.KindEC2Instance) {
+				t.Errorf("%s has the rule: %v", path, has)
+			}
+		}
+	}
+	if n != 9 {
+		t.Errorf("%d fields are tags, want 9", n)
+	}
+}
+
+// tagsIn returns the schemas of the type Tags, by their paths.
+func tagsIn(s *apiextensionsv1.JSONSchemaProps, at string) map[string]*apiextensionsv1.JSONSchemaProps {
+	all := map[string]*apiextensionsv1.JSONSchemaProps{}
+	for name := range s.Properties {
+		p := s.Properties[name]
+		inner := p.AdditionalProperties
+		if inner != nil && inner.Schema != nil && strings.HasPrefix(inner.Schema.Description, "TagValue ") {
+			all[at+"."+name] = &p
+		}
+		maps.Copy(all, tagsIn(&p, at+"."+name))
+	}
+	return all
 }

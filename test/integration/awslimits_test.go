@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,6 +179,13 @@ func TestWhatIsThereBeyondALimitCanBeEdited(t *testing.T) {
 			edit("another field", func(o *unstructured.Unstructured) {
 				_ = unstructured.SetNestedField(o.Object, "Adopt", "spec", "adoptionPolicy")
 			}, update)
+			edit("a sibling", func(o *unstructured.Unstructured) { addEntries(t, o, row, siblings) }, update)
+			worse := o.DeepCopy()
+			if addEntries(t, worse, row, alsoBad) {
+				if err := update(worse); !apierrors.IsInvalid(err) {
+					t.Errorf("another bad entry beside it: %v", err)
+				}
+			}
 			edit("a finalizer", func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"portico.dev/test"}) },
 				update)
 			edit("the status", func(o *unstructured.Unstructured) {
@@ -186,6 +194,52 @@ func TestWhatIsThereBeyondALimitCanBeEdited(t *testing.T) {
 			edit("no finalizer", func(o *unstructured.Unstructured) { o.SetFinalizers(nil) }, update)
 		})
 	}
+}
+
+// siblings are an entry beside a bad one, by its field.
+var siblings = map[string]any{
+	"tags":                map[string]any{"sibling": "good"},
+	"lifecycleRules":      []any{map[string]any{"expirationDays": int64(9)}},
+	"corsRules":           []any{map[string]any{"allowedMethods": []any{"GET"}, "allowedOrigins": []any{"*"}}},
+	"subscriptions":       []any{map[string]any{"queueRef": map[string]any{"name": "sibling"}}},
+	"blockDeviceMappings": []any{map[string]any{"deviceName": "/dev/sdz", "volumeSize": int64(4)}},
+}
+
+// alsoBad are other bad entries, which are new.
+var alsoBad = map[string]any{
+	"tags": map[string]any{"sibling": "b;d"},
+	"lifecycleRules": []any{map[string]any{"transitions": []any{
+		map[string]any{"days": int64(40), "storageClass": "STANDARD_IA"},
+		map[string]any{"days": int64(41), "storageClass": "GLACIER"},
+	}}},
+	"corsRules": []any{map[string]any{
+		"allowedMethods": []any{"GET"}, "allowedOrigins": []any{"https://*.*.example.org"},
+		"allowedHeaders": []any{"y-*-*"}, "exposeHeaders": []any{"y-*"},
+	}},
+}
+
+// addEntries adds entries in front of each list, and to the tags, of the row. It reports whether it added any.
+func addEntries(t *testing.T, o *unstructured.Unstructured, row awslimits.Row, entries map[string]any) (added bool) {
+	t.Helper()
+	spec := o.Object["spec"].(map[string]any)
+	for name := range row.Spec {
+		switch there := spec[name].(type) {
+		case map[string]any:
+			if more, known := entries[name].(map[string]any); known {
+				maps.Copy(there, more)
+				added = true
+			}
+		case []any:
+			more, known := entries[name].([]any)
+			if known {
+				spec[name] = append(slices.Clone(more), there...)
+				added = true
+			} else if siblings[name] == nil {
+				t.Fatalf("no sibling for %s is known", name)
+			}
+		}
+	}
+	return added
 }
 
 const copiedGroup = "limits.portico.test"

@@ -219,6 +219,8 @@ func TestTheSchemaRefusesBadProviders(t *testing.T) {
 		{"a group's name", func(s *v1alpha1.AWSProviderSpec) { s.AllowedSecurityGroups = []string{"default"} }, "spec.allowedSecurityGroups[0]", "should match"},
 		{"the name of all machines", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"Name": "x"} }, "spec", "cannot be enforced"},
 		{"our own tags", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"portico.dev/namespace": "x"} }, "spec.enforcedTags", "reserved by Portico"},
+		{"default tags that AWS does not take", func(s *v1alpha1.AWSProviderSpec) { s.DefaultTags = v1alpha1.Tags{"a*b": "x"} }, "spec.defaultTags", "AWS takes letters, digits"},
+		{"enforced tags that AWS does not take", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"a": "x;y"} }, "spec.enforcedTags", "AWS takes letters, digits"},
 		{"more tags than AWS takes", func(s *v1alpha1.AWSProviderSpec) {
 			s.DefaultTags, s.EnforcedTags = v1alpha1.Tags{"0": "", "1": "", "2": "", "3": "", "4": "", "5": ""},
 				v1alpha1.Tags{"a": "", "b": "", "c": "", "d": "", "e": ""}
