@@ -29,11 +29,31 @@ func signInSize(t *testing.T, groups []string, refresh int) int {
 		"preferred_username": "alice.archer@example.com", "email": "alice.archer@example.com", "name": "Alice Archer",
 		"sid": "0f3c2a54-5a0e-4bd5-8c0b-6a0f2d1c7e11", "groups": groups,
 	})
+	return s.headerSize(t, cookies, code, state)
+}
+
+// freshSignInSize returns the size of those of a fresh sign-in's response.
+func freshSignInSize(t *testing.T, groups []string) int {
+	t.Helper()
+	s, cookies := newSite(t), jar{}
+	claims := s.confirmedAs(oidctest.Claims{
+		"preferred_username": "alice.archer@example.com", "email": "alice.archer@example.com", "name": "Alice Archer",
+		"sid": "0f3c2a54-5a0e-4bd5-8c0b-6a0f2d1c7e11", "groups": groups,
+	})
+	s.signIn(t, cookies, claims)
+	s.Browser.provider.cfg.PublicURL = "https://portal.example.com"
+	code, state := s.issuer.Code(s.asked(t, cookies, "/teams/payments"), claims)
+	return s.headerSize(t, cookies, code, state)
+}
+
+// headerSize returns the size of the headers of the response to the provider's redirect.
+func (s *site) headerSize(t *testing.T, cookies jar, code, state string) int {
+	t.Helper()
 	w := httptest.NewRecorder()
 	Record(s.log, s.now, nil)(SecurityHeaders(s.Browser.provider.StrictTransport(s.handler))).
 		ServeHTTP(w, request("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), cookies))
-	if w.Code != http.StatusSeeOther {
-		t.Fatalf("%d groups: %d %s", len(groups), w.Code, w.Body)
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/teams/payments" {
+		t.Fatalf("%d to %q: %s", w.Code, w.Header().Get("Location"), w.Body)
 	}
 	h := w.Header()
 	h.Set("Date", "Mon, 02 Jan 2006 15:04:05 GMT") // added by the server
@@ -55,7 +75,8 @@ func randomText(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)[:n]
 }
 
-// TestTheHeadersOfASignInPassProxies with default buffers, for as many groups as the admin guide says.
+// TestTheHeadersOfASignInPassProxies with default buffers, and those of a fresh sign-in, for as many groups as the
+// admin guide says.
 func TestTheHeadersOfASignInPassProxies(t *testing.T) {
 	for _, c := range []struct{ groups, refresh, most int }{
 		{0, 0, 1400},
@@ -72,6 +93,13 @@ func TestTheHeadersOfASignInPassProxies(t *testing.T) {
 		t.Logf("%3d groups and %4d bytes of refresh token: %5d bytes", c.groups, c.refresh, n)
 		if n > c.most {
 			t.Errorf("%d groups and %d bytes of refresh token: %d bytes, more than %d", c.groups, c.refresh, n, c.most)
+		}
+	}
+	for groups, most := range map[int]int{0: proxyBuffer, 50: proxyBuffer, 200: 16 << 10} {
+		n := freshSignInSize(t, groupIDs(groups))
+		t.Logf("a fresh sign-in with %3d groups: %5d bytes", groups, n)
+		if n > most {
+			t.Errorf("a fresh sign-in with %d groups: %d bytes, more than %d", groups, n, most)
 		}
 	}
 }
