@@ -161,3 +161,52 @@ func TestWhatCannotChangeOfADatabaseIsRefused(t *testing.T) {
 		t.Errorf("to say what holds already is refused: %v", err)
 	}
 }
+
+// TestLimitsOfStorageGoByWhatThereIs: AWS may have grown it, and what an edit leaves alone passes then, too.
+func TestLimitsOfStorageGoByWhatThereIs(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	stored := func(name, storage string, iops int32, there int32) *v1alpha1.RDSInstance {
+		i := databaseOf(ns, name, func(s *v1alpha1.RDSInstanceSpec) {
+			s.StorageType, s.AllocatedStorage, s.MaxAllocatedStorage = storage, 100, aws.Int32(5000)
+			if iops > 0 {
+				s.IOPS = aws.Int32(iops)
+			}
+		})
+		i.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+		create(t, c, i)
+		i.Status.AllocatedStorage = there
+		if err := c.Status().Update(t.Context(), i); err != nil {
+			t.Fatalf("the status of %s: %v", name, err)
+		}
+		return i
+	}
+	small, grown := stored("small", "gp3", 0, 100), stored("grown", "gp3", 0, 500)
+	large := stored("large", "gp3", 0, 3000)
+	slow := stored("slow", "io1", 1000, 3000) // 0.33 operations for each GiB by now
+	for _, x := range []struct {
+		of         *v1alpha1.RDSInstance
+		storage    string
+		iops       int32
+		says, name string
+	}{
+		{grown, "gp3", 12000, "", "operations that there are from 400 GiB on"},
+		{grown, "gp3", 3000, "at least 12,000 operations", "fewer than there are from 400 GiB on"},
+		{small, "gp3", 12000, "remove iops", "operations that there are not below 400 GiB"},
+		{grown, "io1", 6000, "", "60 operations for each GiB of the spec"},
+		{small, "io1", 6000, "0.5 to 50 operations", "60 operations for each GiB"},
+		{large, "io1", 1000, "0.5 to 50 operations", "too few operations for each GiB that is there"},
+		{large, "io2", 1000, "0.5 to 1,000 operations", "too few operations of io2 for each GiB that is there"},
+		{slow, "io1", 1001, "0.5 to 50 operations", "a change that is still too little"},
+		{slow, "io1", 1000, "", "what is left alone"},
+	} {
+		changed := x.of.DeepCopy()
+		changed.Spec.StorageType, changed.Spec.IOPS = x.storage, aws.Int32(x.iops)
+		changed.Spec.BackupRetentionPeriod = aws.Int32(2)
+		changed.Finalizers = append(changed.Finalizers, "portico.dev/test")
+		err := c.Update(t.Context(), changed, client.DryRunAll)
+		if refused := err != nil; refused != (x.says != "") || refused && !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%s: got %v, want %q", x.name, err, x.says)
+		}
+	}
+}
