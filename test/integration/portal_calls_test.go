@@ -116,6 +116,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		{session, "/teams/payments", 3},
 		{session, "/teams/-", 3},
 		{session, "/teams", 5},
+		{overseer, "/teams/-", 12},
+		{overseer, "/teams", 3},
 		{session, page, 6},
 		{session, page + "?tab=events", 3},
 		{session, page + "?tab=conditions", 0},
