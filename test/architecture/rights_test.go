@@ -112,7 +112,7 @@ var givingRoles = []rbacv1.PolicyRule{
 		ResourceNames: []string{
 			"portico-viewer", "portico-developer", "portico-owner", "portico-admin", "portico-secret-writer",
 			"portico-database-reader", "portico-database-owner",
-			"portico-service-binding",
+			"portico-service-binding", "portico-metrics-reader",
 		},
 	},
 }
