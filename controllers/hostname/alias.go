@@ -78,7 +78,7 @@ func (r *reconciliation) refuseForeign(found records) error {
 		return nil
 	}
 	return engine.Blocked(v1alpha1.ReasonConflict, "%s. Portico leaves them alone: delete them if nothing needs "+
-		"them, or ask for another hostname", what)
+		"them, or request another hostname and delete this object", what)
 }
 
 // wantedRecords returns the alias records for the load balancer.

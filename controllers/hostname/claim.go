@@ -140,7 +140,8 @@ func (r *reconciliation) checkGrant(ctx context.Context) error {
 	r.grant = grant.Spec
 	if _, why := hostnames.Refused(grant.Spec, r.req.Spec, r.name); why != "" {
 		return engine.Blocked(v1alpha1.ReasonNotGranted, "the HostnameGrant of the namespace %s does not allow this: "+
-			"%s. Ask for another hostname, or ask a platform admin to widen the grant", r.req.Namespace, why)
+			"%s. Ask a platform admin to widen the grant, or request another hostname and delete this object",
+			r.req.Namespace, why)
 	}
 	return nil
 }
@@ -155,21 +156,22 @@ func (r *reconciliation) checkZones(ctx context.Context) (err error) {
 	switch {
 	case r.zone.Private && spec.Visibility == v1alpha1.InternetFacing:
 		return engine.Blocked(v1alpha1.ReasonPrivateZone, "%s is a private zone, which the internet does not see: "+
-			"ask for visibility internal, or use a public zone", r.zone.Name)
+			"request the hostname with visibility internal, or in a public zone, and delete this object", r.zone.Name)
 	case r.zone.Private && spec.ValidationZoneID == "":
 		return engine.Blocked(v1alpha1.ReasonNoValidationZone, "%s is a private zone, in which AWS cannot validate a "+
-			"certificate: name the public zone of the domain as validationZoneId", r.zone.Name)
+			"certificate: request the hostname with the public zone of the domain as validationZoneId, and delete "+
+			"this object", r.zone.Name)
 	case r.zone.Private:
 		if public, err = r.readZone(ctx, spec.ValidationZoneID); err != nil {
 			return err
 		}
 	case spec.ValidationZoneID != "":
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s is a public zone, so that certificates are validated "+
-			"in it; leave validationZoneId out", r.zone.Name)
+			"in it; request the hostname without validationZoneId, and delete this object", r.zone.Name)
 	}
 	if public.Private {
 		return engine.Blocked(v1alpha1.ReasonPrivateZone, "the zone %s, in which the certificate must be validated, "+
-			"is private too; name a public one", public.ID)
+			"is private too; request the hostname with a public one, and delete this object", public.ID)
 	}
 	if err := r.checkDelegation(ctx, r.zone); err != nil {
 		return err
@@ -189,7 +191,8 @@ func (r *reconciliation) readZone(ctx context.Context, id v1alpha1.HostedZoneID)
 	}
 	if err != nil || !r.name.Within(zone.Name) { // one error for both: other teams' zone names stay hidden
 		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "account %s has no hosted zone %s in which %s "+
-			"lies; choose the zone of its domain, or another provider", r.account.ID, id, r.name)
+			"lies; request it with the zone of its domain, or of another provider, and delete this object",
+			r.account.ID, id, r.name)
 	}
 	return zone, nil
 }
@@ -207,7 +210,7 @@ func (r *reconciliation) checkDelegation(ctx context.Context, zone dns.Zone) err
 		}
 		if _, delegated := dns.OfType(sets, types.RRTypeNs); delegated {
 			return engine.Blocked(v1alpha1.ReasonDelegated, "%s is delegated from the zone %s to other name servers; "+
-				"use the hosted zone of %s", domain, zone.Name, domain)
+				"request the hostname with the hosted zone of %s, and delete this object", domain, zone.Name, domain)
 		}
 	}
 	return nil

@@ -55,8 +55,9 @@ func (f *fakeCluster) Check(ctx context.Context, id auth.Identity, namespace str
 }
 
 const (
-	hostnameTaken = "another team has taken.payments.example.com; choose another hostname, or ask a platform admin, " +
-		"who can see whose it is by the DomainClaim dc-2. Portico tries again at once when it is given back"
+	hostnameTaken = "another team has taken.payments.example.com; request another hostname and delete this object, " +
+		"or ask a platform admin, who can see whose it is by the DomainClaim dc-2. Portico tries again at once " +
+		"when it is given back"
 	hostnameReady = `
 apiVersion: portico.dev/v1alpha1
 kind: GatewayHostnameRequest

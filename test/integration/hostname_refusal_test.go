@@ -75,7 +75,7 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 		{"a validation zone that is private", "deep." + d.name, []func(ghr){zone(private), internal, func(r ghr) {
 			r.Spec.ValidationZoneID = v1alpha1.HostedZoneID(d.zoneOf(stack.Zone{Domain: d.name, Private: true}))
 		}}, "PrivateZone", "is private too"},
-		{"a validation zone that is not needed", "extra." + d.name, []func(ghr){func(r ghr) { r.Spec.ValidationZoneID = "ZOTHER" }}, "InvalidSpec", "leave validationZoneId out"},
+		{"a validation zone that is not needed", "extra." + d.name, []func(ghr){func(r ghr) { r.Spec.ValidationZoneID = "ZOTHER" }}, "InvalidSpec", "request the hostname without validationZoneId"},
 		{"below a delegation", "a.sub." + d.name, nil, "Delegated", "sub." + d.name + " is delegated"},
 		{"where Amazon may issue nothing", "a.guarded." + d.name, nil, "NotAuthorized", "the CAA records of guarded." + d.name},
 		{"where somebody's address is", "old." + d.name, nil, "Conflict", "has address records of old." + d.name + " already"},

@@ -151,9 +151,9 @@ func refuseOverlap(want, one v1alpha1.DomainClaimSpec, claim string) error {
 		return nil
 	}
 	if want.Holder.Namespace != one.Holder.Namespace {
-		return engine.Blocked(v1alpha1.ReasonTaken, "another team has %s; choose another hostname, or ask a platform "+
-			"admin, who can see whose it is by the DomainClaim %s. Portico tries again at once when it is given back",
-			hostnames.Clash(a, b), claim)
+		return engine.Blocked(v1alpha1.ReasonTaken, "another team has %s; request another hostname and delete this "+
+			"object, or ask a platform admin, who can see whose it is by the DomainClaim %s. Portico tries again at "+
+			"once when it is given back", hostnames.Clash(a, b), claim)
 	}
 	if a == b {
 		return engine.Blocked(v1alpha1.ReasonTaken, "the request %s of this namespace has %s already; use that one, "+
