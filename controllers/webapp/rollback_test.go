@@ -32,8 +32,10 @@ func TestRollback(t *testing.T) {
 			a.Annotations = map[string]string{v1alpha1.AnnotationRollback: row.wish, "other": "stays"}
 			l := begin(t, a)
 			a.Status.Revisions = []v1alpha1.WebAppRevision{
-				{Revision: 5, Image: a.Spec.Image}, {Revision: 4, Image: "old:1", NeverAvailable: true},
-				{Revision: 3, Image: "bad:1", NeverAvailable: true}, {Revision: 2, Image: a.Spec.Image},
+				{Revision: 5, Image: a.Spec.Image},
+				{Revision: 4, Image: "old:1", NeverAvailable: true},
+				{Revision: 3, Image: "bad:1", NeverAvailable: true},
+				{Revision: 2, Image: a.Spec.Image},
 				{Revision: 1, Image: "old:1"},
 			}
 			err := l.sync()

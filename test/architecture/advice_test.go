@@ -48,15 +48,15 @@ func TestAdviceNamesNoEditThatIsRefused(t *testing.T) {
 			t.Fatalf("%s: only %v is fixed", kind, fixed[kind])
 		}
 	}
-	var any []string
+	var ofAll []string
 	for kind, fields := range fixed {
 		if kind != v1alpha1.KindDomainClaim && kind != v1alpha1.KindPoolGateway { // nobody edits those
-			any = append(any, fields...)
+			ofAll = append(ofAll, fields...)
 		}
 	}
 	used, seen := map[string]bool{}, map[string]bool{}
 	for dir, texts := range textsOf(t, "controllers") {
-		fields := any
+		fields := ofAll
 		for folder, kind := range advisers {
 			if dir == folder || strings.HasPrefix(dir, folder+"/") {
 				fields, seen[folder] = fixed[kind], true
