@@ -18,7 +18,8 @@ help: ## List the targets
 	@echo
 	@echo "Variables of make run, each by the name of what it sets:"
 	@echo "  NODE=real                   a Node that runs containers, as root on Linux: sudo make run NODE=real"
-	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566  HOSTNAMES_PORT=8443  (0 means any free port)"
+	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566  HOSTNAMES_PORT=8443"
+	@echo "  REGISTRY_PORT=5000          other ports; 0 means any free one"
 	@echo "  AWS_ENDPOINT=URL            an AWS-compatible endpoint in place of the simulator, with"
 	@echo "                              AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	@echo "  KUBECONFIG_EXTERNAL=PATH    an existing cluster in place of ours"
@@ -34,13 +35,16 @@ $(compiled): export CGO_ENABLED := $(if $(RACE),1,0)
 $(compiled) test-race: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
-ifeq ($(NODE),real)
+ifneq ($(filter-out real,$(NODE)),)
+run:
+	@echo "NODE=$(NODE) is not known: NODE=real runs containers, and without it Nodes are simulated" >&2; exit 1
+else ifeq ($(NODE),real)
 run:
 	@[ "$$(uname)" = Linux ] || { echo "NODE=real needs Linux: namespaces, cgroups and a kubelet; make run without it works here" >&2; exit 1; }
 	@[ "$$(id -u)" = 0 ] || { echo "NODE=real runs as root, in namespaces of its own: sudo make run NODE=real, or a privileged container" >&2; exit 1; }
 	@test/node/install.sh
 	@test/databases/install.sh
-	@$(as-user) $(MAKE) build-run
+	@$(as-user) $(MAKE) NODE=real build-run
 	@NODE=real exec bin/portico-up
 
 .PHONY: build-run

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack/lock"
 )
 
 // Fleet is a server for each simulated RDS instance, with its own port, files and users. A snapshot is a copy of a
@@ -21,6 +22,7 @@ type Fleet struct {
 
 	place     Place
 	dir       string
+	held      *os.File // the lock of dir
 	authority *authority
 	mu        sync.Mutex // guards the servers
 	servers   map[string]*Server
@@ -41,12 +43,20 @@ func StartFleet(context.Context) (*Fleet, error) { return StartFleetAt(Loopback(
 
 // StartFleetAt returns a fleet without servers, which will listen at a place.
 func StartFleetAt(at Place) (*Fleet, error) {
-	dir, err := os.MkdirTemp("", "databases")
+	const name = "portico-databases-"
+	if err := lock.RemoveLeft(filepath.Join(os.TempDir(), name+"*"), os.RemoveAll); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", name)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lock.Claim(dir)
 	if err != nil {
 		return nil, err
 	}
 	f := &Fleet{
-		CAFile: filepath.Join(dir, "bundle.pem"), place: at, dir: dir,
+		CAFile: filepath.Join(dir, "bundle.pem"), place: at, dir: dir, held: held,
 		servers: map[string]*Server{}, last: map[string]*Server{},
 		snapshots: map[string]snapshot{}, templates: map[string]string{},
 	}
@@ -72,6 +82,7 @@ func (f *Fleet) Stop() {
 		s.Stop()
 	}
 	_ = os.RemoveAll(f.dir)
+	_ = f.held.Close()
 }
 
 // of returns the server of an instance, or nil.

@@ -32,6 +32,9 @@ func (s *Stack) Push(ctx context.Context, path string, img v1.Image) error {
 	return nil
 }
 
+// RegistryAddress returns where people push images.
+func (s *Stack) RegistryAddress() string { return s.forPeople(s.ports.registry) }
+
 // pushNodeImages sends what every Node needs.
 func (s *Stack) pushNodeImages(ctx context.Context) error {
 	for path, image := range map[string]struct {

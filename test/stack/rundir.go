@@ -2,11 +2,13 @@ package stack
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/portico-platform/portico/test/stack/lock"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
@@ -18,29 +20,49 @@ const (
 	keepFor = 24 * time.Hour
 )
 
-// prepareDir ends what killed runs left behind and creates an empty run directory.
-func prepareDir(o *Options) (string, error) {
+// prepareDir ends what killed runs left behind and creates an empty run directory. A directory that was chosen is held
+// as long as the file is open.
+func prepareDir(o *Options) (dir string, held *os.File, err error) {
 	base := filepath.Join(o.Root, runFolder)
 	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
-	}
-	if err := reapAll(o, base); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if o.Dir == "" {
-		return os.MkdirTemp(base, testPrefix)
+		if err := reapAll(o, base); err != nil {
+			return "", nil, err
+		}
+		dir, err = os.MkdirTemp(base, testPrefix)
+		return dir, nil, err
 	}
-	dir, err := filepath.Abs(o.Dir)
+	if dir, err = filepath.Abs(o.Dir); err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", nil, err
+	}
+	if held, err = lock.Hold(dir + ".lock"); err != nil {
+		return "", nil, fmt.Errorf("a stack runs in %s already: end it first, with Ctrl-C in its terminal (%w)", dir, err)
+	}
+	_, err = process.Reap(dir)
+	if err == nil {
+		err = errors.Join(reapAll(o, base), os.RemoveAll(dir), os.MkdirAll(dir, 0o700))
+	}
 	if err != nil {
-		return "", err
+		return "", nil, errors.Join(err, held.Close())
 	}
-	if _, err := process.Reap(dir); err != nil {
-		return "", err
+	return dir, held, nil
+}
+
+// inUse reports whether a stack holds a directory, perhaps in a sandbox, where its processes have other IDs.
+func inUse(dir string) bool {
+	if _, err := os.Stat(dir + ".lock"); err != nil {
+		return false
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
+	held, err := lock.Hold(dir + ".lock")
+	if err == nil {
+		_ = held.Close()
 	}
-	return dir, os.MkdirAll(dir, 0o700)
+	return err != nil
 }
 
 func reapAll(o *Options, base string) error {
@@ -53,8 +75,11 @@ func reapAll(o *Options, base string) error {
 			continue
 		}
 		dir := filepath.Join(base, entry.Name())
+		if inUse(dir) {
+			continue
+		}
 		n, err := process.Reap(dir)
-		if inUse := (*process.InUseError)(nil); errors.As(err, &inUse) {
+		if other := (*process.InUseError)(nil); errors.As(err, &other) {
 			continue // in use by another process
 		}
 		if err != nil {

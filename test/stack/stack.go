@@ -57,6 +57,7 @@ type Stack struct {
 	// redirects users there.
 	PortalURL string
 
+	held   *os.File // the lock of a Dir that Options chose
 	opts   Options
 	ports  allPorts
 	claims *ports
@@ -89,7 +90,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if err := opts.setDefaults(); err != nil {
 		return nil, err
 	}
-	dir, err := prepareDir(&opts)
+	dir, held, err := prepareDir(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +102,10 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	if err != nil {
 		claims.release()
-		return nil, err
+		return nil, errors.Join(err, closeIf(held))
 	}
 	s := &Stack{
-		Dir: dir, opts: opts, ports: ports, claims: &claims,
+		Dir: dir, held: held, opts: opts, ports: ports, claims: &claims,
 		parts: map[string]*process.Process{}, logs: map[string]*process.Process{}, failed: make(chan struct{}),
 		outside: awshttp.NewBuildableClient(),
 	}
@@ -257,7 +258,14 @@ func (s *Stack) close() error {
 	if s.opts.Dir == "" && !s.keep.Load() {
 		errs = append(errs, os.RemoveAll(s.Dir))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, closeIf(s.held))...)
+}
+
+func closeIf(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
 }
 
 // KeepLogs makes Close keep the logs: for a test that fails.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/portico-platform/portico/test/stack/lock"
 )
 
 // cleanTimeout is how long cgroups may take until they are empty: the kernel kills hundreds of processes first.
@@ -56,7 +56,7 @@ func startCleaner(env []string) (*cleaner, error) {
 // clean waits for the end of the process outside, and removes the cgroups and the folder. After a failure the logs
 // stay.
 func clean() int {
-	lock, err := claim(Folder)
+	lock, err := lock.Claim(Folder)
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -80,56 +80,12 @@ func clean() int {
 	return 0
 }
 
-// lockFile is held by the cleaner as long as the sandbox is there.
-const lockFile = "lock"
-
-// claim makes the lock of a sandbox's folder. It gets its name when it is held, so that nobody finds it free.
-func claim(folder string) (*os.File, error) {
-	file := filepath.Join(folder, lockFile)
-	lock, err := hold(file + ".new")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return lock, nil
-}
-
-// hold locks a file. It fails if another process holds it.
-func hold(file string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Clean(file), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", file, err), f.Close())
-	}
-	return f, nil
-}
-
-// removeLeft removes what sandboxes of the name left whose cleaner was killed, too.
+// removeLeft removes what sandboxes of the name left whose cleaner was killed, too. A cleaner holds the lock of its
+// folder as long as the sandbox is there.
 func removeLeft(name string) error {
-	locks, err := filepath.Glob(filepath.Join(parent, name+"-*", lockFile))
-	if err != nil {
-		return err
-	}
-	for _, lock := range locks {
-		folder := filepath.Dir(lock)
-		held, err := hold(lock)
-		if err != nil {
-			continue // it is in use
-		}
-		err = errors.Join(
-			removeCgroups(filepath.Base(folder), time.Now().Add(cleanTimeout)),
-			os.RemoveAll(folder),
-			held.Close(),
-		)
-		if err != nil {
-			return fmt.Errorf("remove what an earlier run left: %w", err)
-		}
-	}
-	return nil
+	return lock.RemoveLeft(filepath.Join(parent, name+"-*"), func(folder string) error {
+		return errors.Join(removeCgroups(filepath.Base(folder), time.Now().Add(cleanTimeout)), os.RemoveAll(folder))
+	})
 }
 
 // parent has the folders of sandboxes. It is on disk: a folder in memory counts as memory of a Pod.

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/portico-platform/portico/test/stack/lock"
 )
 
 const testName = "portico-sandbox-test"
@@ -195,7 +197,7 @@ func cleaners(t *testing.T, folder string) (pids []int) {
 	}
 	for _, link := range links {
 		var pid int
-		if target, err := os.Readlink(link); err == nil && target == filepath.Join(folder, lockFile) {
+		if target, err := os.Readlink(link); err == nil && target == filepath.Join(folder, lock.File) {
 			if _, err := fmt.Sscanf(link, "/proc/%d/", &pid); err == nil {
 				pids = append(pids, pid)
 			}

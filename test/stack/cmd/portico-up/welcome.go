@@ -31,7 +31,8 @@ func welcome(s *stack.Stack, took time.Duration) string {
 			s.OutsideAWSEndpoint, stack.Region)
 	}
 	b.WriteString(hostnames(s))
-	p("\nFour things to try\n")
+	b.WriteString(registry(s))
+	p("\nThings to try\n")
 	p("1. In the browser: sign in at %s as %s and request a bucket.", s.PortalURL, stack.Users[0].Email())
 	p("2. On the command line:")
 	p("     portico login %s", s.PortalURL)
@@ -42,8 +43,29 @@ func welcome(s *stack.Stack, took time.Duration) string {
 		stack.Users[0].Namespace)
 	p("4. With kubectl:")
 	p("     kubectl apply -n %s -f config/samples/s3bucket.yaml", stack.Users[0].Namespace)
-	p("     kubectl get s3buckets -n %s -w\n", stack.Users[0].Namespace)
-	return b.String()
+	p("     kubectl get s3buckets -n %s -w", stack.Users[0].Namespace)
+	b.WriteString(application(s))
+	return b.String() + "\n"
+}
+
+// registry returns where images of a real Node come from, or "" without one.
+func registry(s *stack.Stack) string {
+	if len(s.RealNodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nA real Node runs containers, of images in the registry at %[1]s without TLS\n\n"+
+		"  what you push as %[1]s/shop:1 is %[2]s/shop:1 in a web app\n", s.RegistryAddress(), stack.RegistryHost)
+}
+
+// application returns how to request the sample application, which needs a real Node.
+func application(s *stack.Stack) string {
+	if len(s.RealNodes) == 0 {
+		return "Applications run with sudo make run NODE=real, a Node that runs containers; here Pods are simulated.\n"
+	}
+	return fmt.Sprintf("5. An application with a bucket, a queue and a database (examples/notes):\n"+
+		"     kubectl apply -n payments -f examples/notes/notes.yaml\n"+
+		"     kubectl wait -n payments webapp/notes --for=condition=Ready --timeout=2m\n"+
+		"   Then open https://notes.payments.%s:%d\n", stack.Domain, s.LoadBalancerPort())
 }
 
 func logins() string {
