@@ -41,7 +41,8 @@ func prepareDir(o *Options) (dir string, held *os.File, err error) {
 		return "", nil, err
 	}
 	if held, err = lock.Hold(dir + ".lock"); err != nil {
-		return "", nil, fmt.Errorf("a stack runs in %s already: end it first, with Ctrl-C in its terminal (%w)", dir, err)
+		return "", nil, fmt.Errorf("a stack runs in %s already: end it first, with Ctrl-C in its terminal (%w)",
+			dir, err)
 	}
 	_, err = process.Reap(dir)
 	if err == nil {
