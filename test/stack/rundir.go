@@ -15,6 +15,7 @@ import (
 const (
 	runFolder  = ".run"
 	testPrefix = "test-" // of run directories that Close removes
+	lockEnd    = ".lock" // of the name of the lock of a directory that was chosen, beside it
 
 	// keepFor is how long the run directories of failed or killed tests stay.
 	keepFor = 24 * time.Hour
@@ -40,9 +41,12 @@ func prepareDir(o *Options) (dir string, held *os.File, err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", nil, err
 	}
-	if held, err = lock.Hold(dir + ".lock"); err != nil {
-		return "", nil, fmt.Errorf("a stack runs in %s already: end it first, with Ctrl-C in its terminal (%w)",
-			dir, err)
+	held, err = lock.Hold(dir + lockEnd)
+	if errors.Is(err, lock.ErrHeld) {
+		return "", nil, fmt.Errorf("a stack runs in %s already: end it first, with Ctrl-C in its terminal", dir)
+	}
+	if err != nil {
+		return "", nil, err
 	}
 	_, err = process.Reap(dir)
 	if err == nil {
@@ -56,14 +60,14 @@ func prepareDir(o *Options) (dir string, held *os.File, err error) {
 
 // inUse reports whether a stack holds a directory, perhaps in a sandbox, where its processes have other IDs.
 func inUse(dir string) bool {
-	if _, err := os.Stat(dir + ".lock"); err != nil {
+	if _, err := os.Stat(dir + lockEnd); err != nil {
 		return false
 	}
-	held, err := lock.Hold(dir + ".lock")
+	held, err := lock.Hold(dir + lockEnd)
 	if err == nil {
 		_ = held.Close()
 	}
-	return err != nil
+	return errors.Is(err, lock.ErrHeld)
 }
 
 func reapAll(o *Options, base string) error {

@@ -5,6 +5,7 @@ package lock
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,14 +14,21 @@ import (
 // File is the name of the lock in a folder that a process has claimed.
 const File = "lock"
 
-// Hold locks a file, and makes it if need be. It fails if another process holds the lock, which ends when the file is
-// closed.
+// ErrHeld says that another process holds a lock.
+var ErrHeld = errors.New("another process holds it")
+
+// Hold locks a file, and makes it if need be. It returns ErrHeld if another process holds the lock, which ends when the
+// file is closed.
 func Hold(file string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Clean(file), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errors.Join(ErrHeld, f.Close())
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", file, err), f.Close())
 	}
 	return f, nil
@@ -47,8 +55,11 @@ func RemoveLeft(pattern string, remove func(folder string) error) error {
 	}
 	for _, file := range locks {
 		held, err := Hold(file)
+		if errors.Is(err, ErrHeld) || errors.Is(err, fs.ErrPermission) { // it is in use, or another user's
+			continue
+		}
 		if err != nil {
-			continue // it is in use
+			return err
 		}
 		if err := errors.Join(remove(filepath.Dir(file)), held.Close()); err != nil {
 			return fmt.Errorf("remove what an earlier run left: %w", err)

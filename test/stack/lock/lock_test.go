@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,8 +20,8 @@ func TestWhatIsInUseStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Hold(filepath.Join(folder, File)); err == nil {
-			t.Errorf("%s is held twice", name)
+		if _, err := Hold(filepath.Join(folder, File)); !errors.Is(err, ErrHeld) {
+			t.Errorf("%s is held twice: %v", name, err)
 		}
 		if used {
 			t.Cleanup(func() { _ = held.Close() })

@@ -48,11 +48,12 @@ func handOver(dir string) error {
 	if errU != nil || errG != nil || os.Geteuid() != 0 {
 		return nil //nolint:nilerr // nobody called sudo
 	}
-	err := os.Lchown(filepath.Dir(dir), uid, gid)
-	if err != nil {
-		return err
+	for _, beside := range []string{filepath.Dir(dir), dir + ".lock"} {
+		if err := os.Lchown(beside, uid, gid); err != nil {
+			return err
+		}
 	}
-	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // servers write there
 		}
