@@ -39,6 +39,8 @@ func TestTheShellLinesOfThePagesRun(t *testing.T) {
 	for _, page := range []*docs.Page{
 		docs.Open(t, "../..", "README.md", "",
 			docs.Otherwise{Part: "make ", Why: "it is what runs this"},
+			docs.Otherwise{Part: "notes.yaml", Why: "it takes a real Node; make test-browser-node requests it there"},
+			docs.Otherwise{Part: "webapp/notes", Why: "it takes a real Node"},
 			docs.Otherwise{Part: "portico login", Why: "userShell did it, for it takes a browser"},
 			docs.Otherwise{Part: "http://127.0.0.1:8080", Type: p.url, Why: "the portal of the test"},
 			docs.Otherwise{Part: "http://127.0.0.1:5556/dex", Type: world.Issuer, Why: "Dex of the test"},
