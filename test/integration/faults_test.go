@@ -338,9 +338,9 @@ func TestTwoLeadersMakeOneResourceAndDoNotFlap(t *testing.T) {
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(l.Object), l.Object); err != nil {
 				return false, err.Error()
 			}
-			writes := s.writes(m)
-			return len(writes) == 0 && l.GetResourceVersion() == version, fmt.Sprintf("AWS writes %v, version %s after %s",
-				writes, l.GetResourceVersion(), version)
+			writes, now := s.writes(m), l.GetResourceVersion()
+			return len(writes) == 0 && now == version, fmt.Sprintf("AWS writes %v, version %s after %s", writes, now,
+				version)
 		})
 		l.assertWhole("two leaders")
 		gone(t, c, l.Object)
