@@ -41,7 +41,7 @@ const slowProbes = "probes: {readiness: {path: /healthz, periodSeconds: 1}, star
 var causes = []cause{
 	{name: "no-image", spec: "image: " + stack.RegistryHost + "/nope:1", says: "cannot be pulled.*not found", reason: v1alpha1.ReasonImagePullBackOff},
 	{name: "no-tag", spec: "image: " + app + ":99", says: "cannot be pulled.*not found", reason: v1alpha1.ReasonImagePullBackOff},
-	{name: "no-registry", spec: "image: registry.example.com/payments/shop:1.4.2", says: "cannot be pulled.*no such host", reason: v1alpha1.ReasonImagePullBackOff},
+	{name: "no-registry", spec: "image: registry.elsewhere.example/shop:1.4.2", says: "cannot be pulled.*no such host", reason: v1alpha1.ReasonImagePullBackOff},
 	{name: "closed-registry", spec: "image: 10.200.0.1:5999/app:1", says: "cannot be pulled.*connection refused", reason: v1alpha1.ReasonImagePullBackOff},
 	{name: "crash", spec: mode("crash"), says: "exit.* code 3", never: "code 0", reason: v1alpha1.ReasonCrashLoopBackOff},
 	{name: "end", spec: mode("end"), says: "exit.* code 0", never: "probe fails|asked it to stop", reason: v1alpha1.ReasonCrashLoopBackOff},
