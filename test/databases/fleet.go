@@ -53,7 +53,7 @@ func StartFleetAt(at Place) (*Fleet, error) {
 	}
 	held, err := lock.Claim(dir)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	f := &Fleet{
 		CAFile: filepath.Join(dir, "bundle.pem"), place: at, dir: dir, held: held,

@@ -80,7 +80,7 @@ func roleBindingOf(namespace, name, role string) *rbacv1.RoleBinding {
 
 // keptRoles are the ClusterRoles of Portico that a platform admin gives to nobody, with the reason.
 var keptRoles = map[string]string{
-	"portico-operator":         "the operator's own: whoever has it can do what Portico does for every team",
+	"portico-operator":         "for the operator alone: its holder can do what Portico does for every team",
 	"portico-operator-teams":   "the operator's own: it writes role bindings",
 	"portico-operator-secrets": "the operator's own: it reads Secrets",
 	"portico-portal":           "the portal's own: it may act as users",

@@ -16,8 +16,8 @@ const doorTimeout = 5 * time.Second
 // inPods reports whether Portico itself runs in Pods of real Nodes, and not as processes of this machine.
 func (s *Stack) inPods() bool { return s.opts.RealNodes > 0 && !s.opts.Loopback }
 
-// OpenDoors listens at those of the ports that people use, on loopback, and sets the ports that were 0. The files are
-// the listeners, for a sandbox; see Doors.
+// OpenDoors listens on loopback at each port that people use, and sets the ports that were 0 to free ones. It returns
+// the listeners as files, which a sandbox can be given: see Doors.
 func (p *Ports) OpenDoors() (doors []*os.File, err error) {
 	var free ports
 	for _, one := range p.all() {

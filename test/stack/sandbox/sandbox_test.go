@@ -55,7 +55,7 @@ func door() ([]*os.File, error) {
 	return []*os.File{file}, err
 }
 
-// behindDoor serves there from inside, until it is told to end.
+// behindDoor answers connections of the door from inside, until SIGTERM.
 func behindDoor() int {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
@@ -74,7 +74,8 @@ func behindDoor() int {
 	return 7
 }
 
-// TestADoorLeadsInside: what was opened outside serves inside, and the program there ends by itself when it is told to.
+// TestADoorLeadsInside: the program inside answers at a listener that was opened outside, and SIGTERM lets it end by
+// itself.
 func TestADoorLeadsInside(t *testing.T) {
 	cmd, at := begin(t, "door")
 	conn, err := net.Dial("tcp", at)
