@@ -42,7 +42,7 @@ var kinds = map[string]kind{
 func Kinds() []string {
 	all := append(slices.Collect(maps.Keys(providerUsers())),
 		v1alpha1.KindAWSProvider, v1alpha1.KindDatabaseUser, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim,
-		v1alpha1.KindHostnameGrant, v1alpha1.KindTeam, v1alpha1.KindDeployPolicy)
+		v1alpha1.KindHostnameGrant, v1alpha1.KindTeam, v1alpha1.KindDeployPolicy, v1alpha1.KindCatalogEntry)
 	slices.Sort(all)
 	return all
 }

@@ -1,58 +1,45 @@
 package controllers
 
 import (
-	"maps"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
-	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
-
-	"github.com/portico-platform/portico/controllers/offers"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	entries "github.com/portico-platform/portico/config/catalog/kinds"
+	"github.com/portico-platform/portico/config/crd"
 )
 
-// TestFormsAskForWhatIsListed compares the CRDs' annotation, which the portal reads, with the lists of the operator.
+// TestFormsAskForWhatIsListed compares the entries, which the portal reads, with the lists of the operator.
 func TestFormsAskForWhatIsListed(t *testing.T) {
-	for kind, fields := range offered {
-		text, err := os.ReadFile("../config/crd/bases/portico.dev_" + strings.ToLower(kind) + "s.yaml")
-		if err != nil {
-			t.Fatal(err)
+	crds, err := crd.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range crds {
+		kind, entry := crds[i].Spec.Names.Kind, entries.Of(&crds[i])
+		if got, want := len(entry.Form.Offers), len(offered[kind]); got != want {
+			t.Errorf("the entry of %s has %d offers, want %d", kind, got, want)
 		}
-		var crd apiext.CustomResourceDefinition
-		if err := yaml.Unmarshal(text, &crd); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := crd.Annotations["portico.dev/offers"], annotation(fields); got != want {
-			t.Errorf("%s says portico.dev/offers=%s, want %s", kind, got, want)
-		}
-		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties
-		for name, field := range fields {
-			p, ok := spec[name]
-			if !ok || field.Many != (p.Type == "array") {
-				t.Errorf("%s of %s: %t, and a list: %t", name, kind, ok, field.Many)
+		spec := crd.Spec(&crds[i]).Properties
+		for name, field := range offered[kind] {
+			i := slices.IndexFunc(entry.Form.Offers, func(o v1alpha1.CatalogOffer) bool {
+				return string(o.Field) == name
+			})
+			if i < 0 {
+				t.Errorf("the entry of %s offers no %s", kind, name)
+				continue
 			}
-			for _, by := range field.By {
-				if _, ok := spec[by]; !ok {
-					t.Errorf("%s of %s goes by %s, which is no field", name, kind, by)
-				}
+			o := entry.Form.Offers[i]
+			var by []string
+			for _, on := range o.DependsOn {
+				by = append(by, string(on))
+			}
+			if o.Complete != field.Whole || !slices.Equal(by, field.By) {
+				t.Errorf("%s of %s: got %v, %v; want %v, %v", name, kind, o.Complete, by, field.Whole, field.By)
+			}
+			if p := spec[name]; field.Many != (p.Type == "array") {
+				t.Errorf("%s of %s is a %s, want a list: %t", name, kind, p.Type, field.Many)
 			}
 		}
 	}
-}
-
-func annotation(fields offers.Fields) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		field := fields[name]
-		if field.Whole {
-			name += "!"
-		}
-		if by := field.By; len(by) > 0 {
-			name += "=" + strings.Join(by, ",")
-		}
-		all = append(all, name)
-	}
-	return strings.Join(all, "|")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -82,6 +83,7 @@ func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme,
+		apiextensionsv1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			panic(err) // the types are compiled in: only a programming error can cause this
@@ -231,6 +233,9 @@ func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Session
 	}
 	if err := team.Setup(ctx, mgr, teams); err != nil {
 		return fmt.Errorf("set up Team: %w", err)
+	}
+	if err := setupCatalog(mgr, o); err != nil {
+		return fmt.Errorf("set up CatalogEntry: %w", err)
 	}
 	return provider.Setup(mgr, provider.Options{
 		Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync,

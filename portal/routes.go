@@ -56,14 +56,8 @@ const AssetsPath = "/assets/"
 // both.
 func New(p Parts) (http.Handler, error) {
 	bearer := auth.NewBearer(p.Provider, p.Cluster.Tokens, p.Cluster.Revocations, p.Clock, p.Log)
-	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
-	if err != nil {
-		return nil, err
-	}
-	apiDocs, err := apidocs.New(p.Cluster.Kinds)
-	if err != nil {
-		return nil, err
-	}
+	api := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
+	apiDocs := p.Cluster.Kinds.Handler(apidocs.New, func(err error) { p.Log.Error("describing the API", "error", err) })
 	r := chi.NewRouter()
 	r.Use(traced, head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now),
 		auth.Record(p.Log, p.Clock.Now, p.failed),

@@ -130,15 +130,6 @@ type RoleUse struct {
 // +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
 // +kubebuilder:printcolumn:name="Role",type=string,JSONPath=`.status.roleARN`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Permission"
-// +kubebuilder:metadata:annotations="portico.dev/says=rights in AWS for Pods of the ServiceAccount {serviceAccountName}"
-// +kubebuilder:metadata:annotations="portico.dev/icon=lock"
-// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,serviceAccountName,resources"
-// +kubebuilder:metadata:annotations="portico.dev/order=kind,name,access"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.roleARN"
-// +kubebuilder:metadata:annotations="portico.dev/refers=resources[].name=.kind"
-// +kubebuilder:metadata:annotations="portico.dev/steps=ResourcesReady,RoleReady,AssociationReady?,ServiceAccountReady?"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The Pods of the ServiceAccount lose their rights in AWS, within hours at the latest: credentials that they hold live on until they end. The resources stay."
 // +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the rights would stay behind in the old account; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.serviceAccountName",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.serviceAccountName == oldSelf.spec.serviceAccountName)",message="serviceAccountName is immutable: its Pods would keep the rights; delete this object and request a new one"
 type AccessBinding struct {

@@ -243,12 +243,6 @@ type AWSProviderStatus struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Identity",type=string,JSONPath=`.status.callerIdentity`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
-// +kubebuilder:metadata:annotations="portico.dev/icon=account"
-// +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
-// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedKeyPairs,allowedParameterGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,workloadIdentity,mode,clusterName,oidcProviderARN,boundaryARN,maxPerNamespace,endpoint,endpoints,s3,sqs,sns,sts"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
-// +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

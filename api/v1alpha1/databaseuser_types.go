@@ -100,18 +100,6 @@ type DatabaseUserStatus struct {
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.binding.name`,priority=1
 // +kubebuilder:printcolumn:name="Password",type=date,JSONPath=`.status.passwordTime`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Database user"
-// +kubebuilder:metadata:annotations="portico.dev/says=in the database {databaseRef}|access=Read?that reads / access=Write?that writes / that reads and writes|authentication=IAM?signing in by IAM / signing in with a password|deletionPolicy=Retain?kept in the database when you delete it here / dropped when you delete it here"
-// +kubebuilder:metadata:annotations="portico.dev/icon=lock"
-// +kubebuilder:metadata:annotations="portico.dev/form=databaseRef,access"
-// +kubebuilder:metadata:annotations="portico.dev/order=name,authentication,passwordRotationDays,expiresAt,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.username"
-// +kubebuilder:metadata:annotations="portico.dev/refers=databaseRef.name=rdsinstances"
-// +kubebuilder:metadata:annotations="portico.dev/steps=DatabaseReached,UserReady,BindingReady"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=No data is lost: what the user has made stays in the database."
-// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=access=Rights change at once; in MySQL and MariaDB, for new connections. With less than ReadWrite the tables that the user has made in PostgreSQL are no longer its own.|deletionPolicy=Nothing changes now: it decides what a deletion does."
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The user is dropped from the database, and programs that use it can no longer sign in. Tables that it created stay."
 // +kubebuilder:validation:XValidation:fieldPath=".spec.databaseRef",rule="!has(self.status) || !(has(self.status.name)) || (self.spec.databaseRef == oldSelf.spec.databaseRef)",message="databaseRef is immutable: the user and what it owns would stay behind in the old database; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.authentication",rule="!has(self.status) || !(has(self.status.name)) || (has(self.spec.authentication) == has(oldSelf.spec.authentication) && (!has(self.spec.authentication) || self.spec.authentication == oldSelf.spec.authentication))",message="authentication is immutable: applications that run would be locked out; request a second user beside this one, and delete this one when nothing uses it any more"
 type DatabaseUser struct {

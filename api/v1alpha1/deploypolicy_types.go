@@ -186,12 +186,6 @@ type DeployPolicyStatus struct {
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:metadata:annotations="portico.dev/title=Deploy policy"
-// +kubebuilder:metadata:annotations="portico.dev/icon=team"
-// +kubebuilder:metadata:annotations="portico.dev/form=issuers"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.spec.issuers[*].name"
-// +kubebuilder:metadata:annotations="portico.dev/kept-by=admins"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=No pipeline can exchange a token any more, and those that run lose their rights within a minute. Deployers of Teams stay, and say so."
 type DeployPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -73,12 +73,6 @@ type DomainClaimStatus struct {
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Claim of a hostname"
-// +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
-// +kubebuilder:metadata:annotations="portico.dev/form=hostname,visibility,gateway,holder"
-// +kubebuilder:metadata:annotations="portico.dev/order=namespace,name,uid"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.spec.hostname"
-// +kubebuilder:metadata:annotations="portico.dev/kept-by=operator"
 type DomainClaim struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -190,16 +190,6 @@ type HostnameCertificate struct {
 // +kubebuilder:printcolumn:name="Visibility",type=string,JSONPath=`.spec.visibility`,priority=1
 // +kubebuilder:printcolumn:name="Certificate",type=string,JSONPath=`.status.certificate.status`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Hostname"
-// +kubebuilder:metadata:annotations="portico.dev/says={hostname}|visibility=internal?reachable inside your network only / reachable from the internet|for the environment {environment}|in the hosted zone {zoneId}"
-// +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
-// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,hostname,zoneId,environment,visibility"
-// +kubebuilder:metadata:annotations="portico.dev/offers=validationZoneId|zoneId"
-// +kubebuilder:metadata:annotations="portico.dev/order=validationZoneId,gatewayClass"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
-// +kubebuilder:metadata:annotations="portico.dev/names=hostname"
-// +kubebuilder:metadata:annotations="portico.dev/steps=Claimed,CertificateRequested,DnsValidated,CertificateIssued,ListenerAttached,DnsAliasReady"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The hostname stops working: Portico deletes its DNS records first, then its place on the load balancer, then its certificate. After that another team can request the name."
 type GatewayHostnameRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

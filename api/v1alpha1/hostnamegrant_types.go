@@ -144,13 +144,6 @@ type HostnameGrantStatus struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Environments",type=string,JSONPath=`.spec.environments`,priority=1
 // +kubebuilder:printcolumn:name="Visibilities",type=string,JSONPath=`.spec.visibilities`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Hostname grant"
-// +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
-// +kubebuilder:metadata:annotations="portico.dev/form=suffixes,wildcards,zones,visibilities,environments,maxHostnames"
-// +kubebuilder:metadata:annotations="portico.dev/order=maxRules,maxTargetGroups,gatewayClasses"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.spec.suffixes"
-// +kubebuilder:metadata:annotations="portico.dev/kept-by=admins"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The namespace can ask for no new hostnames, and new routes with hostnames are refused. Hostnames that it has stay, and say that they are not granted any more."
 type HostnameGrant struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -220,12 +220,6 @@ type PoolLoadBalancer struct {
 // +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.status.loadBalancer.dnsName`,priority=1
 // +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.spec.accountID`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Gateway of the pool"
-// +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
-// +kubebuilder:metadata:annotations="portico.dev/form=visibility,gatewayClass,providerRef,accountID,region"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.loadBalancer.dnsName"
-// +kubebuilder:metadata:annotations="portico.dev/kept-by=operator"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=A Gateway that hostnames have a place on is not deleted before they are."
 type PoolGateway struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

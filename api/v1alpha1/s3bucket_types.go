@@ -255,21 +255,6 @@ type S3BucketStatus struct {
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
 // +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Bucket"
-// +kubebuilder:metadata:annotations="portico.dev/says=named {bucketName} / with a name that Portico picks|versioning=Enabled?with old versions of objects kept / !versioning&!adoptionPolicy=Adopt?without old versions of objects|!publicAccessBlock&!adoptionPolicy=Adopt?closed to the public|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / forceDestroy=true?deleted with all objects in it when you delete it here / deleted when you delete it here, unless it has objects"
-// +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
-// +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
-// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,requireTLS,policy,notifications,queueRef,topicRef,name,events,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=encryption=It holds for new objects; those that there are stay as they are.|lifecycleRules=S3 applies the rules to what is stored already, too: objects that they cover are moved or deleted, usually within two days.|deletionPolicy=Nothing changes now: it decides what a deletion does.|forceDestroy=Nothing changes now: it decides what a deletion does."
-// +kubebuilder:metadata:annotations="portico.dev/names=bucketName"
-// +kubebuilder:metadata:annotations="portico.dev/refers=notifications[].queueRef.name=sqsqueues,notifications[].topicRef.name=snstopics"
-// +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, if empty"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=If anything is stored in it, it is not deleted: Portico stops, and the page of the resource says what to do."
-// +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"
-// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,forceDestroy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data is deleted, every version of every object: forceDestroy is set. This cannot be undone."
 // +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.region",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.region) == has(oldSelf.spec.region) && (!has(self.spec.region) || self.spec.region == oldSelf.spec.region))",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.bucketName",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.bucketName) == has(oldSelf.spec.bucketName) && (!has(self.spec.bucketName) || self.spec.bucketName == oldSelf.spec.bucketName))",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"

@@ -145,18 +145,6 @@ type SNSSubscriptionStatus struct {
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
 // +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Topic"
-// +kubebuilder:metadata:annotations="portico.dev/says=named {topicName} / with a name that Portico picks|fifoTopic=true?in strict order (FIFO) / in no strict order|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted when you delete it here"
-// +kubebuilder:metadata:annotations="portico.dev/icon=queue"
-// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,topicName,fifoTopic,subscriptions,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=queueRef,https,email,name,rawMessageDelivery,filterPolicy,filterPolicyScope,allowFrom,bucketRef,topicRef,arn,account,contentBasedDeduplication,displayName,kmsMasterKeyId,policy,tags,region,adoptionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.arn"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=deletionPolicy=Nothing changes now: it decides what a deletion does."
-// +kubebuilder:metadata:annotations="portico.dev/names=topicName"
-// +kubebuilder:metadata:annotations="portico.dev/refers=subscriptions[].queueRef.name=sqsqueues"
-// +kubebuilder:metadata:annotations="portico.dev/lets-in=allowFrom[].bucketRef.name=s3buckets"
-// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=Publishing to it fails, and its queues get no more messages. This cannot be undone."
 // +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.region",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.region) == has(oldSelf.spec.region) && (!has(self.spec.region) || self.spec.region == oldSelf.spec.region))",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topicName",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.topicName) == has(oldSelf.spec.topicName) && (!has(self.spec.topicName) || self.spec.topicName == oldSelf.spec.topicName))",message="topicName is immutable: SNS cannot rename a topic; delete this object and request a new one"

@@ -185,18 +185,6 @@ type SQSQueueStatus struct {
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.queueURL`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Message queue"
-// +kubebuilder:metadata:annotations="portico.dev/says=named {queueName} / with a name that Portico picks|fifoQueue=true?in strict order (FIFO) / in no strict order|with messages kept for {messageRetentionPeriod}|deadLetterQueue?with a dead-letter queue|managementPolicy=Observe?only observed: Portico changes and deletes nothing in AWS / deletionPolicy=Retain?kept in AWS when you delete it here / deletionPolicy=Orphan?kept in AWS when you delete it here and no longer managed by Portico / deleted with its messages when you delete it here"
-// +kubebuilder:metadata:annotations="portico.dev/icon=queue"
-// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,allowFrom,deadLetterQueue,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueRefs,sourceQueueArns,allowFrom,topicRef,bucketRef,arn,account,policy,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.queueURL"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=messageRetentionPeriod=Messages that are older are deleted, those that wait now, too.|deletionPolicy=Nothing changes now: it decides what a deletion does."
-// +kubebuilder:metadata:annotations="portico.dev/names=queueName"
-// +kubebuilder:metadata:annotations="portico.dev/refers=deadLetterQueue.targetRef.name=sqsqueues"
-// +kubebuilder:metadata:annotations="portico.dev/lets-in=allowFrom[].topicRef.name=snstopics,allowFrom[].bucketRef.name=s3buckets,redriveAllowPolicy.sourceQueueRefs[].name=sqsqueues"
-// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. This cannot be undone."
 // +kubebuilder:validation:XValidation:fieldPath=".spec.providerRef",rule="!has(self.status) || !(has(self.status.accountID)) || (self.spec.providerRef == oldSelf.spec.providerRef)",message="providerRef is immutable: the resource would stay behind in the old account; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.region",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.region) == has(oldSelf.spec.region) && (!has(self.spec.region) || self.spec.region == oldSelf.spec.region))",message="region is immutable: the resource would stay behind in the old region; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.queueName",rule="!has(self.status) || !(has(self.status.accountID)) || (has(self.spec.queueName) == has(oldSelf.spec.queueName) && (!has(self.spec.queueName) || self.spec.queueName == oldSelf.spec.queueName))",message="queueName is immutable: SQS cannot rename a queue; delete this object and request a new one"

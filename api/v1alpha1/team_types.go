@@ -237,17 +237,6 @@ type TeamStatus struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Namespaces",type=string,JSONPath=`.status.namespaces[*].name`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Team"
-// +kubebuilder:metadata:annotations="portico.dev/icon=team"
-// +kubebuilder:metadata:annotations="portico.dev/form=title,contact,namespaces,members,providers,quotas,hostnames,defaults,guardrails,isolation,secrets,deployers,suspended"
-// +kubebuilder:metadata:annotations="portico.dev/order=group,user,role,name,regions,environment,confirmDeletion,provider,tags,deletionPolicy,issuer,repository,repositoryID,owner,ownerID,branch,tag,environment,events,namespaces,kinds,resources,kind,max,cpu,memory,storage,pods"
-// +kubebuilder:metadata:annotations="portico.dev/sections=Who=title,contact,members|Where=namespaces|AWS accounts=providers,defaults|Limits=quotas|Hostnames?=hostnames|Guardrails?=guardrails|Isolation?=isolation|Secrets?=secrets|Deployers?=deployers"
-// +kubebuilder:metadata:annotations="portico.dev/people=members[].group,members[].user"
-// +kubebuilder:metadata:annotations="portico.dev/refers=providers[].name=awsproviders,defaults.provider=awsproviders"
-// +kubebuilder:metadata:annotations="portico.dev/steps=Namespaces,Access,Quotas,Isolation,Hostnames?,Providers?,Deployers?"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.spec.title"
-// +kubebuilder:metadata:annotations="portico.dev/kept-by=admins"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=Its members lose their rights, and its namespaces stay, with everything that is in them. A team that has resources is not deleted."
 type Team struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

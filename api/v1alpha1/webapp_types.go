@@ -150,16 +150,6 @@ type WebAppBound struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Serving",type=string,JSONPath=`.status.image`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:metadata:annotations="portico.dev/title=Web app"
-// +kubebuilder:metadata:annotations="portico.dev/says={image}|autoscaling?with as many replicas as the load needs / replicas=1?one replica / {replicas} replicas|listening on port {port}|expose?at a hostname of your team / inside the cluster only"
-// +kubebuilder:metadata:annotations="portico.dev/icon=app"
-// +kubebuilder:metadata:annotations="portico.dev/form=image,replicas,port,env,bindings,expose"
-// +kubebuilder:metadata:annotations="portico.dev/order=value,valueFrom,secretRef,configMapRef,secretKeyRef,configMapKeyRef,kind,name,access,key,prefix,files,folder,onChange,resources,requests,limits,cpu,memory,autoscaling,min,max,targetCPU,probes,readiness,liveness,startup,path,periodSeconds,timeoutSeconds,failureThreshold,envFrom,command,args,imagePullSecrets,identity"
-// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=image,port,env,envFrom,bindings,command,args,resources,probes,imagePullSecrets=The Pods are replaced, a few at a time: an old one goes when a new one serves.|replicas,autoscaling=Pods are added or taken away; the others go on.|expose=The web app answers at another hostname, or at none."
-// +kubebuilder:metadata:annotations="portico.dev/refers=bindings[].name=.kind,expose.hostname=gatewayhostnamerequests"
-// +kubebuilder:metadata:annotations="portico.dev/steps=ServiceAccountReady,ServiceReady,DisruptionBudgetReady?,RouteReady?,BindingsReady?,DeploymentReady,Scaled,AutoscalerReady?,RolledOut,Exposed?"
-// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The web app stops: Portico deletes its Pods, its Service and everything else that it created for it in the cluster. The image and the resources that it is bound to stay."
 type WebApp struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

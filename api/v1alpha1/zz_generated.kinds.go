@@ -11,6 +11,7 @@ import (
 const (
 	KindAccessBinding          = "AccessBinding"
 	KindAWSProvider            = "AWSProvider"
+	KindCatalogEntry           = "CatalogEntry"
 	KindDatabaseUser           = "DatabaseUser"
 	KindDeployPolicy           = "DeployPolicy"
 	KindDomainClaim            = "DomainClaim"
@@ -54,6 +55,7 @@ func prototypes() []runtime.Object {
 	return []runtime.Object{
 		&AccessBinding{}, &AccessBindingList{},
 		&AWSProvider{}, &AWSProviderList{},
+		&CatalogEntry{}, &CatalogEntryList{},
 		&DatabaseUser{}, &DatabaseUserList{},
 		&DeployPolicy{}, &DeployPolicyList{},
 		&DomainClaim{}, &DomainClaimList{},
@@ -91,6 +93,17 @@ type AWSProviderList struct {
 
 // Common returns the part of the status that every kind shares.
 func (o *AWSProvider) Common() *CommonStatus { return &o.Status.CommonStatus }
+
+// CatalogEntryList is a list of CatalogEntrys.
+// +kubebuilder:object:root=true
+type CatalogEntryList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []CatalogEntry `json:"items"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (o *CatalogEntry) Common() *CommonStatus { return &o.Status.CommonStatus }
 
 // DatabaseUserList is a list of DatabaseUsers.
 // +kubebuilder:object:root=true

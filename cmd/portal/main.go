@@ -24,10 +24,8 @@ import (
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/config/check/metric"
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/pages"
 	"github.com/portico-platform/portico/web"
@@ -105,15 +103,11 @@ func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
 }
 
 func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		return nil, err
-	}
 	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	return cluster.New(cfg, kinds, cluster.Options{
+	return cluster.New(cfg, cluster.Options{
 		Impersonator: f.impersonator, Namespace: f.namespace,
 		Prefix: f.auth.Prefix, AskEverywhere: f.everywhere, Log: log,
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/portico/prompt"
+	shipped "github.com/portico-platform/portico/config/catalog"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -50,7 +51,17 @@ func run(ctx context.Context, args []string, w world) int {
 }
 
 // readKinds reads the catalogue once: tests run hundreds of commands in one process.
-var readKinds = sync.OnceValues(func() (catalog.Catalog, error) { return catalog.Load(crd.Files) })
+var readKinds = sync.OnceValues(func() (catalog.Catalog, error) {
+	crds, err := crd.All()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := shipped.Entries()
+	if err != nil {
+		return nil, err
+	}
+	return catalog.New(crds, entries)
+})
 
 func (a *app) load() (err error) {
 	a.kinds, err = readKinds()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"text/template"
 
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 )
 
@@ -24,15 +25,15 @@ type goKind struct {
 
 // writeCode writes codeFile.
 func (l lists) writeCode(root string) error {
-	var kinds []goKind
+	var all []goKind
 	for i := range l.kinds {
-		kinds = append(kinds, goKind{
+		all = append(all, goKind{
 			Name: l.kinds[i].Spec.Names.Kind, AWS: crd.OfAWS(&l.kinds[i]),
-			Requested: crd.Requested(&l.kinds[i]),
+			Requested: kinds.Requested(&l.kinds[i]),
 		})
 	}
 	var out bytes.Buffer
-	if err := code.Execute(&out, kinds); err != nil {
+	if err := code.Execute(&out, all); err != nil {
 		return err
 	}
 	text, err := format.Source(out.Bytes())

@@ -9,6 +9,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/portico-platform/portico/api/deploy"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 )
 
@@ -63,12 +65,12 @@ func camelCase(name string) string {
 // sets are the sets of kinds for lists, by name.
 var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
 	"all":       func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
-	"written":   func(k *apiextensionsv1.CustomResourceDefinition) bool { return crd.KeptBy(k) != "operator" },
-	"requested": crd.Requested,
+	"written":   func(k *apiextensionsv1.CustomResourceDefinition) bool { return kinds.Of(k).Writers != v1alpha1.WritersPortico },
+	"requested": kinds.Requested,
 	"aws":       crd.OfAWS,
 	"provided": func(k *apiextensionsv1.CustomResourceDefinition) bool {
 		_, refers := crd.Spec(k).Properties["providerRef"]
-		return refers && crd.Requested(k)
+		return refers && kinds.Requested(k)
 	},
 }
 
@@ -149,7 +151,7 @@ func (l lists) text(what string) (string, error) {
 func (l lists) confirmed() string {
 	var names []string
 	for i := range l.kinds {
-		if crd.ConfirmsDeletion(&l.kinds[i]) {
+		if kinds.Of(&l.kinds[i]).Deletion.Confirmed {
 			names = append(names, "'"+l.kinds[i].Spec.Names.Plural+"'")
 		}
 	}
@@ -164,7 +166,7 @@ const deployerRoles = "deployer roles"
 func (l lists) deployerRoles() string {
 	var roles []string
 	for i := range l.kinds {
-		if crd.Requested(&l.kinds[i]) {
+		if kinds.Requested(&l.kinds[i]) {
 			names := l.kinds[i].Spec.Names
 			roles = append(roles, fmt.Sprintf(deployerRole, deploy.RoleOf(names.Kind), names.Plural))
 		}

@@ -45,6 +45,9 @@ func generate(root string) error {
 	if err := all.writeCode(root); err != nil {
 		return err
 	}
+	if err := writeEntries(root); err != nil {
+		return err
+	}
 	if err := writeRoutes(root); err != nil {
 		return err
 	}

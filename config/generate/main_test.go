@@ -51,7 +51,7 @@ func TestListsAreRewritten(t *testing.T) {
 		"a list":              {"  resources: [x] # kinds: requested\n", "  resources: [accessbindings, databaseusers, ec2instances, gatewayhostnamerequests, rdsinstances, s3buckets,", ""},
 		"an empty one":        {"  resources: [] # kinds: requested\n", "[accessbindings, databaseusers, ", ""},
 		"of subresources":     {"[a/b] # kinds: all/status", "[accessbindings/status, ", ""},
-		"with an exception":   {"[x] # kinds: all but awsproviders", "[accessbindings, databaseusers, deploypolicies, domainclaims, ", ""},
+		"with an exception":   {"[x] # kinds: all but awsproviders", "[accessbindings, catalogentries, databaseusers, deploypolicies, domainclaims, ", ""},
 		"a command":           {"kubectl delete x,y -A # kinds: requested\n", "kubectl delete accessbindings,databaseusers,ec2instances,gatewayhostnamerequests,", ""},
 		"policies":            {"default = [x] # kinds: policies", `= ["accessbinding", "ec2instance", "gatewayhostnamerequest", `, ""},
 		"links":               {"Kinds: <!-- generated: links -->x<!-- /generated -->.", "<!-- generated: links -->[AccessBinding](kinds/accessbinding.md), [AWSProvider](kinds/awsprovider.md), ", ""},

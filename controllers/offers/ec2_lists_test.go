@@ -19,10 +19,14 @@ import (
 func TestAListOfAnAccountEnds(t *testing.T) {
 	var answers atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = r.ParseForm() // an empty action gets an unknown answer
+		_ = r.ParseForm() // a request that cannot be read has no action
 		name := strings.TrimPrefix(r.Form.Get("Action"), "Describe")
 		set, id := map[string]string{"Subnets": "subnetSet", "SecurityGroups": "securityGroupInfo"}[name],
 			map[string]string{"Subnets": "subnetId", "SecurityGroups": "groupId"}[name]
+		if set == "" { // of a client of another test, whose server had this port before
+			http.NotFound(w, r)
+			return
+		}
 		items := strings.Repeat(fmt.Sprintf("<item><%s>x</%[1]s></item>", id), page)
 		_, _ = fmt.Fprintf(w, "<Describe%sResponse><%s>%s</%[2]s><nextToken>%[4]d</nextToken></Describe%[1]sResponse>",
 			name, set, items, answers.Add(1))

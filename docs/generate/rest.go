@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/apidocs"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -19,7 +18,7 @@ page of the [REST API](rest-api.md).
 
 // restAPI writes docs/rest-reference.md.
 func restAPI() ([]byte, error) {
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kinds: %w", err)
 	}

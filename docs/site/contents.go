@@ -55,6 +55,7 @@ var contents = []Group{
 		{"kinds/hostnamegrant", "Hostname grant (HostnameGrant)"},
 		{"kinds/domainclaim", "Claim of a hostname (DomainClaim)"},
 		{"kinds/poolgateway", "Gateway of the pool (PoolGateway)"},
+		{"kinds/catalogentry", "Catalog entry (CatalogEntry)"},
 	}},
 	{
 		"Programs",

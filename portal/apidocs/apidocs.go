@@ -41,7 +41,7 @@ func New(kinds catalog.Catalog) (http.Handler, error) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Cache-Control", "public, max-age=300")
+		w.Header().Set("Cache-Control", "public, max-age=5")
 		_, _ = w.Write(page) // the reader has gone
 	}), nil
 }

@@ -1,4 +1,4 @@
-// Package catalog reads the kinds that Portico offers, and their forms, from the CRDs alone.
+// Package catalog reads the kinds that Portico offers, and their forms, from CRDs and their CatalogEntries.
 //
 // Inputs are named by their Kubernetes path (spec.encryption.kmsKeyID, spec.lifecycleRules[0].expirationDays), so that
 // the API server's field errors can be shown beside the right input.
@@ -7,7 +7,6 @@ package catalog
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -15,12 +14,10 @@ import (
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/api/spoken"
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
-
-const prefix = "portico.dev/"
 
 // AppKind is the name of the kind that runs in Pods.
 const AppKind = "WebApp"
@@ -30,15 +27,17 @@ const KeptByOperator = "operator"
 
 // Kind is the portal's description of a custom resource.
 type Kind struct {
-	Resource   schema.GroupVersionResource
-	Name       string // of the kind, e.g. S3Bucket
-	Plural     string // e.g. s3buckets; the path element in URLs
+	Resource schema.GroupVersionResource
+	Name     string // of the kind, e.g. S3Bucket
+	// Plural is the plural name, e.g. s3buckets, and of kinds of others with their group, as kubectl takes it:
+	// buckets.s3.services.k8s.aws. It is unique, and the path element in URLs.
+	Plural     string
 	ShortNames []string
 	Namespaced bool
 	Title      string  // for people, e.g. Bucket
 	Icon       string  // name of an icon, "" for the default one
 	Help       string  // what the kind is, from the CRD
-	Fields     []Field // of spec: those of the form annotation, then the rest; each in the annotation's order
+	Fields     []Field // of spec: those that the entry has first, then the rest; each in the entry's order
 	Columns    []Column
 	Overview   []string // names of the columns that an object's page also shows
 	Endpoint   string   // JSONPath of the address that users connect to, "" if none
@@ -65,8 +64,6 @@ type Kind struct {
 	KeptBy string
 
 	status []string               // names of the fields of status
-	refers string                 // annotation from which Refers is read
-	letsIn string                 // annotation from which LetsIn is read
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
 	shape  *shape                 // of the fields that users write
@@ -117,6 +114,17 @@ func (k Kind) Noun() string { return spoken.Lower(k.Title) }
 // GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
 
+// Own reports whether the kind is Portico's.
+func (k Kind) Own() bool { return k.Resource.Group == v1alpha1.GroupVersion.Group }
+
+// ID returns the kind's name, and of kinds of others with their group: it is unique.
+func (k Kind) ID() string {
+	if k.Own() {
+		return k.Name
+	}
+	return k.Name + "." + k.Resource.Group
+}
+
 // Written reports whether users write objects of the kind over the REST API: those that teams request, and
 // cluster-scoped ones that admins manage.
 func (k Kind) Written() bool { return k.KeptBy == "" || k.KeptBy != KeptByOperator && !k.Namespaced }
@@ -152,10 +160,15 @@ func (c Catalog) ByPlural(plural string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// ByName returns the kind with the name, e.g. S3Bucket.
+// ByName returns the kind of Portico with the name, e.g. S3Bucket.
 func (c Catalog) ByName(name string) (Kind, bool) {
+	return c.ByGroupKind(schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: name})
+}
+
+// ByGroupKind returns the kind with the group and the name.
+func (c Catalog) ByGroupKind(of schema.GroupKind) (Kind, bool) {
 	for i := range c {
-		if c[i].Name == name {
+		if c[i].Name == of.Kind && c[i].Resource.Group == of.Group {
 			return c[i], true
 		}
 	}
@@ -201,60 +214,71 @@ func (c Catalog) part(what string, drop func(Kind) bool) Catalog {
 	return one.(Catalog)
 }
 
-// Load reads all CRD manifests in files (bases/*.yaml). Each CRD must serve exactly one version.
-func Load(files fs.FS) (Catalog, error) {
-	names, err := fs.Glob(files, "bases/*.yaml")
-	if err != nil {
-		return nil, fmt.Errorf("listing CRDs: %w", err)
+// New returns the catalog of the entries, whose definitions are among crds.
+func New(crds []apiext.CustomResourceDefinition, entries []v1alpha1.CatalogEntry) (Catalog, error) {
+	defined := map[string]*apiext.CustomResourceDefinition{}
+	for i := range crds {
+		defined[crds[i].Name] = &crds[i]
 	}
-	var kinds Catalog
-	for _, name := range names {
-		k, err := loadKind(files, name)
+	described := make([]Described, 0, len(entries))
+	for i := range entries {
+		crd, ok := defined[entries[i].Name]
+		if !ok {
+			return nil, fmt.Errorf("the entry %s has no CRD", entries[i].Name)
+		}
+		one, err := Describe(crd, &entries[i].Spec)
 		if err != nil {
-			return nil, fmt.Errorf("reading CRD %s: %w", name, err)
+			return nil, fmt.Errorf("reading the CRD %s: %w", crd.Name, err)
 		}
-		kinds = append(kinds, k)
+		described = append(described, one)
 	}
-	if len(kinds) == 0 {
-		return nil, fmt.Errorf("no CRDs under bases/")
-	}
-	for i, k := range kinds {
-		if kinds[i].Refers, err = kinds.references(k, k.refers); err != nil {
-			return nil, fmt.Errorf("reading CRD of %s: %w", k.Plural, err)
-		}
-		if kinds[i].LetsIn, err = kinds.lets(k); err != nil {
-			return nil, fmt.Errorf("reading CRD of %s: %w", k.Plural, err)
-		}
-	}
-	slices.SortFunc(kinds, func(a, b Kind) int { return cmp.Compare(a.Title, b.Title) })
-	return kinds, nil
+	return Join(described), nil
 }
 
-func loadKind(files fs.FS, name string) (Kind, error) {
-	b, err := fs.ReadFile(files, name)
-	if err != nil {
-		return Kind{}, err
-	}
-	var crd apiext.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(b, &crd); err != nil {
-		return Kind{}, err
-	}
-	return newKind(&crd)
+// Described is a kind without its references, which lead to other kinds.
+type Described struct {
+	kind  Kind
+	entry *v1alpha1.CatalogEntrySpec
 }
 
-// deletionOf reads the annotations about the deletion of a kind.
-func deletionOf(notes map[string]string) Deletion {
-	return Deletion{
-		Deleted: notes[prefix+"deleted"], Effect: notes[prefix+"deleted-effect"],
-		Lossy: notes[prefix+"lossy"], LossyEffect: notes[prefix+"lossy-effect"],
-		Protects: notes[prefix+"protects"], Counts: listed(notes[prefix+"while-deleting"]),
+// Known reports whether d is a kind: the zero value is not.
+func (d Described) Known() bool { return d.entry != nil }
+
+// Join returns the catalog of the kinds.
+func Join(all []Described) Catalog {
+	kinds := make(Catalog, 0, len(all))
+	for _, one := range all {
+		kinds = append(kinds, one.kind)
 	}
+	for i := range kinds {
+		kinds.refer(&kinds[i], all[i].entry)
+	}
+	slices.SortFunc(kinds, func(a, b Kind) int {
+		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Plural, b.Plural))
+	})
+	return kinds
 }
 
-func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
-	i := slices.IndexFunc(crd.Spec.Versions, func(v apiext.CustomResourceDefinitionVersion) bool { return v.Storage })
+// Describe returns the kind of a definition, as the entry describes it.
+func Describe(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Described, error) {
+	k, err := newKind(crd, entry)
+	return Described{kind: k, entry: entry}, err
+}
+
+// pluralOf returns the Plural of a kind.
+func pluralOf(crd *apiext.CustomResourceDefinition) string {
+	if crd.Spec.Group == v1alpha1.GroupVersion.Group {
+		return crd.Spec.Names.Plural
+	}
+	return crd.Spec.Names.Plural + "." + crd.Spec.Group
+}
+
+func newKind(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Kind, error) {
+	i := slices.IndexFunc(crd.Spec.Versions, func(v apiext.CustomResourceDefinitionVersion) bool {
+		return v.Name == entry.Definition.Version
+	})
 	if i < 0 || crd.Spec.Versions[i].Schema == nil || crd.Spec.Versions[i].Schema.OpenAPIV3Schema == nil {
-		return Kind{}, fmt.Errorf("no stored version with a schema")
+		return Kind{}, fmt.Errorf("no version %s with a schema", entry.Definition.Version)
 	}
 	v := crd.Spec.Versions[i]
 	root := v.Schema.OpenAPIV3Schema
@@ -266,27 +290,19 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 	k := Kind{
 		Resource:   schema.GroupVersionResource{Group: crd.Spec.Group, Version: v.Name, Resource: crd.Spec.Names.Plural},
 		Name:       crd.Spec.Names.Kind,
-		Plural:     crd.Spec.Names.Plural,
+		Plural:     pluralOf(crd),
 		ShortNames: crd.Spec.Names.ShortNames,
 		Namespaced: crd.Spec.Scope == apiext.NamespaceScoped,
-		Title:      cmp.Or(crd.Annotations[prefix+"title"], crd.Spec.Names.Kind),
-		Icon:       crd.Annotations[prefix+"icon"],
 		Help:       oneLine(root.Description),
-		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
+		Fields:     specFields(spec, fieldNames(entry.Form.First), fieldNames(entry.Form.Order)),
 		Columns:    columns(v.AdditionalPrinterColumns),
-		Overview:   listed(crd.Annotations[prefix+"overview"]),
-		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		status:     slices.Sorted(maps.Keys(root.Properties["status"].Properties)),
-		refers:     crd.Annotations[prefix+"refers"],
-		letsIn:     crd.Annotations[prefix+"lets-in"],
-		KeptBy:     crd.Annotations[prefix+"kept-by"],
 		rules:      root.XValidations,
 		Fixed:      neverChanges(spec.XValidations),
-		Deletion:   deletionOf(crd.Annotations),
 		schema:     raw,
 	}
 	fixRoot(k.Fields, root.XValidations)
-	k.readForm(crd.Annotations)
+	k.describe(entry)
 	k.shape, err = shapeOf(root)
 	return k, err
 }

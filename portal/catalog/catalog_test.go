@@ -4,17 +4,27 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 )
 
+// loaded reads the catalog of our kinds.
+func loaded() (Catalog, error) {
+	crds, err := crd.All()
+	if err != nil {
+		return nil, err
+	}
+	return New(crds, kinds.All())
+}
+
 func load(tb testing.TB) Catalog {
 	tb.Helper()
-	c, err := Load(crd.Files)
+	c, err := loaded()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -168,28 +178,31 @@ func paths(cols []Column) []string {
 	return out
 }
 
-func TestLoadRefusesBrokenCRDs(t *testing.T) {
-	for reason, content := range map[string]string{
-		"no YAML":       "{",
-		"unknown field": "spek: {}",
-		"no version":    "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: []}",
-		"no schema": "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: [{name: v1, " +
-			"served: true, storage: true}]}",
+func TestADefinitionThatCannotBeReadIsRefused(t *testing.T) {
+	crds, err := crd.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := kinds.All()
+	for reason, broken := range map[string]func(*apiext.CustomResourceDefinition){
+		"no definition": func(c *apiext.CustomResourceDefinition) { c.Name = "others.portico.dev" },
+		"no version":    func(c *apiext.CustomResourceDefinition) { c.Spec.Versions = nil },
+		"no schema":     func(c *apiext.CustomResourceDefinition) { c.Spec.Versions[0].Schema = nil },
 	} {
 		t.Run(reason, func(t *testing.T) {
-			if _, err := Load(fstest.MapFS{"bases/x.yaml": {Data: []byte(content)}}); err == nil {
+			changed := slices.Clone(crds)
+			changed[3] = *crds[3].DeepCopy()
+			broken(&changed[3])
+			if _, err := New(changed, entries); err == nil {
 				t.Error("no error")
 			}
 		})
 	}
-	if _, err := Load(fstest.MapFS{}); err == nil {
-		t.Error("no error for an empty folder")
-	}
 }
 
-// TestAnnotationsNameFieldsThatAre: the fields of Changes and Names exist in spec.
-func TestAnnotationsNameFieldsThatAre(t *testing.T) {
-	kinds, err := Load(crd.Files)
+// TestEntriesNameFieldsThatAre: the fields of Changes and Names exist in spec.
+func TestEntriesNameFieldsThatAre(t *testing.T) {
+	kinds, err := loaded()
 	if err != nil {
 		t.Fatal(err)
 	}

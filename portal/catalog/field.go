@@ -36,7 +36,7 @@ type Field struct {
 	Default  string   // set by the API server, "" if none
 	Pattern  string   // regular expression of a string
 	Required bool     // within the object that holds it
-	Advanced bool     // not named by the form annotation
+	Advanced bool     // not among those that the entry has first
 	Unit     Unit     // of a number
 	Needs    []Condition
 	Fixed    Fixed // whether it can change after creation

@@ -29,7 +29,7 @@ func TestWhatOthersKeepIsNotRequested(t *testing.T) {
 		strings.Contains(got, "awsproviders") || !strings.Contains(got, "gatewayhostnamerequests") {
 		t.Errorf("requestable: %s", got)
 	}
-	if got := plurals(c.Namespaced(false)); got != "awsproviders deploypolicies domainclaims teams" {
+	if got := plurals(c.Namespaced(false)); got != "awsproviders catalogentries deploypolicies domainclaims teams" {
 		t.Errorf("of no namespace: %s", got)
 	}
 	if got := plurals(c.Namespaced(false).Offered()); got != "awsproviders" {

@@ -39,10 +39,14 @@ var forms = map[string]string{
 	`^[^*?\s]+$`:                           "use one exact name, without blanks, * and ?: there are no wildcards",
 	`^[^*?]+$`:                             "use one exact name, without * and ?: there are no wildcards",
 	`^[-_.:A-Za-z0-9]+$`:                   "use the name of an event as the CI system writes it, such as push",
-	`^https?://[^ ]+$`:                     "use a URL that begins with https:// or http://",
-	`^Z[0-9A-Z]*$`:                         "use the ID of a hosted zone of Route 53, such as Z0123456789ABCDEFGHIJ",
-	`^[A-Za-z_][A-Za-z0-9_]*$`:             "use letters, digits and underscores; do not start with a digit",
-	`^[A-Za-z_.-][A-Za-z0-9_.-]*$`:         "use letters, digits, underscores, hyphens and dots; do not start with a digit",
+	`^[A-Za-z_$][-A-Za-z0-9_$]*$`:          "use the name of a field of spec, such as engineVersion",
+	`^[A-Za-z_$][-A-Za-z0-9_$]*(\[\])?(\.[A-Za-z_$][-A-Za-z0-9_$]*(\[\])?)*$`: "use a path below spec, such as " +
+		"subnetRef.name, with [] for every element of a list: bindings[].name",
+	`^[A-Z0-9][-A-Za-z0-9 ]*$`:     "use words that begin with a capital letter, such as Message queue",
+	`^https?://[^ ]+$`:             "use a URL that begins with https:// or http://",
+	`^Z[0-9A-Z]*$`:                 "use the ID of a hosted zone of Route 53, such as Z0123456789ABCDEFGHIJ",
+	`^[A-Za-z_][A-Za-z0-9_]*$`:     "use letters, digits and underscores; do not start with a digit",
+	`^[A-Za-z_.-][A-Za-z0-9_.-]*$`: "use letters, digits, underscores, hyphens and dots; do not start with a digit",
 	`^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,80}([.]fifo)?$`: "use the ARN of a " +
 		"queue, such as arn:aws:sqs:eu-west-1:123456789012:orders",
 	`^([*]|arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)$`: "use the ARN of a " +

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"fmt"
 	"maps"
 	"net/url"
 	"regexp"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // Reference is a field of spec that refers to objects of the same namespace.
@@ -23,41 +24,39 @@ type Reference struct {
 // Target is an object that another one refers to.
 type Target struct{ Kind, Name string }
 
-// references parses an annotation: path=plural, or if each object of a list has its own kind field, list[].path=.field;
-// separated by commas. Paths are relative to spec.
-func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
-	var all []Reference
-	for _, one := range listed(annotation) {
-		path, to, ok := strings.Cut(one, "=")
-		if !ok {
-			return nil, fmt.Errorf("%srefers: %q names no kind", prefix, one)
-		}
-		r := Reference{Path: "spec." + path, Role: role(path)}
+// refer adds the references of the entry to k, whose other kinds are in c. It leaves out those that lead nowhere, which
+// the status of the entry names.
+func (c Catalog) refer(k *Kind, entry *v1alpha1.CatalogEntrySpec) {
+	for _, one := range entry.References {
+		r := Reference{Path: "spec." + string(one.Field), Role: role(string(one.Field))}
 		r.Back = r.Role + " of"
-		if field, ok := strings.CutPrefix(to, "."); ok {
-			r.Beside = beside(r.Path, field)
+		if one.KindField != "" {
+			r.Beside = beside(r.Path, string(one.KindField))
 			f, _ := k.field(r.Beside)
 			r.Kinds, r.Role, r.Back = f.Options, "Uses", "Used by"
-		} else if target, ok := c.ByPlural(to); ok {
+		} else if target, ok := c.byEntry(one.To); ok {
 			r.Kinds = []string{target.Name}
 		}
 		if _, ok := k.field(r.Path); !ok || len(r.Kinds) == 0 {
-			return nil, fmt.Errorf("%srefers: %q is no field, or names no kind that exists", prefix, one)
+			continue
 		}
-		all = append(all, r)
+		if one.Optional {
+			r.Role, r.Back = "Lets in", "Let in by"
+			k.LetsIn = append(k.LetsIn, r)
+			continue
+		}
+		k.Refers = append(k.Refers, r)
 	}
-	return all, nil
 }
 
-// lets parses the annotation of the objects that objects of the kind let in, such as the topics that can send to a
-// queue. The format is that of references. Such objects are optional: they do not count as in use, and nothing waits
-// for them.
-func (c Catalog) lets(k Kind) ([]Reference, error) {
-	all, err := c.references(k, k.letsIn)
-	for i := range all {
-		all[i].Role, all[i].Back = "Lets in", "Let in by"
+// byEntry returns the kind with the entry of that name.
+func (c Catalog) byEntry(name string) (Kind, bool) {
+	for i := range c {
+		if c[i].Resource.GroupResource().String() == name {
+			return c[i], true
+		}
 	}
-	return all, err
+	return Kind{}, false
 }
 
 // role returns a form's name for the object at path: the last step or, if that is just "name", the first.

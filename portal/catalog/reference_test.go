@@ -3,10 +3,12 @@ package catalog
 import (
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 )
 
@@ -86,21 +88,25 @@ func TestReferencesHaveWords(t *testing.T) {
 	}
 }
 
-func TestReferencesMustBeReal(t *testing.T) {
-	file, err := crd.Files.ReadFile("bases/portico.dev_sqsqueues.yaml")
+func TestReferencesThatLeadNowhereAreLeftOut(t *testing.T) {
+	crds, err := crd.All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for reason, refers := range map[string]string{
-		"no kind": "deadLetterQueue.targetRef.name", "an unknown kind": "deadLetterQueue.targetRef.name=secrets",
-		"an unknown field":              "deadLetterQueue.target=sqsqueues",
-		"an unknown field for the kind": "deadLetterQueue.targetRef.name=.kind",
+	for reason, wrong := range map[string]v1alpha1.CatalogReference{
+		"no kind that exists":   {Field: "deadLetterQueue.targetRef.name", To: "secrets.portico.dev"},
+		"no field":              {Field: "deadLetterQueue.target", To: "sqsqueues.portico.dev"},
+		"no field for the kind": {Field: "deadLetterQueue.targetRef.name", KindField: "kind"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			text := strings.Replace(string(file), "deadLetterQueue.targetRef.name=sqsqueues", refers, 1)
-			if _, err := Load(fstest.MapFS{"bases/x.yaml": {Data: []byte(text)}}); err == nil ||
-				!strings.Contains(err.Error(), "refers") {
-				t.Errorf("%v", err)
+			entries := kinds.All()
+			i := slices.IndexFunc(entries, func(e v1alpha1.CatalogEntry) bool {
+				return e.Name == "sqsqueues.portico.dev"
+			})
+			entries[i].Spec.References = []v1alpha1.CatalogReference{wrong}
+			all, err := New(crds, entries)
+			if k, _ := all.ByName("SQSQueue"); err != nil || len(k.Refers) > 0 {
+				t.Errorf("%v, %v", k.Refers, err)
 			}
 		})
 	}

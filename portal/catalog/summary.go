@@ -2,7 +2,8 @@ package catalog
 
 import (
 	"regexp"
-	"strings"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // Clause is a part of the sentence that describes an object: the first of its phrases that holds.
@@ -21,38 +22,21 @@ type Test struct {
 	Not          bool
 }
 
-// says parses clauses separated by bars, of phrases separated by slashes between spaces: conditions?words. Conditions
-// are field, !field or field=value, joined by &.
-func says(annotation string) []Clause {
+// sentence returns the clauses of an entry.
+func sentence(clauses []v1alpha1.CatalogClause) []Clause {
 	var all []Clause
-	for clause := range strings.SplitSeq(annotation, "|") {
-		var c Clause
-		for phrase := range strings.SplitSeq(clause, " / ") {
-			if phrase = strings.TrimSpace(phrase); phrase != "" {
-				c = append(c, phraseOf(phrase))
+	for _, c := range clauses {
+		var clause Clause
+		for _, p := range c.Phrases {
+			phrase := Phrase{Text: p.Text}
+			for _, t := range p.When {
+				phrase.When = append(phrase.When, Test{Field: string(t.Field), Value: t.Value, Not: t.Not})
 			}
+			clause = append(clause, phrase)
 		}
-		if len(c) > 0 {
-			all = append(all, c)
-		}
+		all = append(all, clause)
 	}
 	return all
-}
-
-func phraseOf(text string) Phrase {
-	var p Phrase
-	when, words, conditional := strings.Cut(text, "?")
-	if !conditional {
-		when, words = "", text
-	}
-	for one := range strings.SplitSeq(when, "&") {
-		field, value, _ := strings.Cut(strings.TrimSpace(one), "=")
-		if field, not := strings.CutPrefix(field, "!"); field != "" {
-			p.When = append(p.When, Test{Field: field, Value: value, Not: not})
-		}
-	}
-	p.Text = strings.TrimSpace(words)
-	return p
 }
 
 var inserted = regexp.MustCompile(`\{([^}]*)\}`)

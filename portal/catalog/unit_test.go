@@ -3,8 +3,6 @@ package catalog
 import (
 	"strings"
 	"testing"
-
-	"github.com/portico-platform/portico/config/crd"
 )
 
 func TestNumbersAreReadWithTheirUnits(t *testing.T) {
@@ -55,7 +53,7 @@ func TestQuantitiesKeepTheSpellingOfKubernetes(t *testing.T) {
 
 // TestEveryCountHasItsUnit: a number whose description names a unit has it.
 func TestEveryCountHasItsUnit(t *testing.T) {
-	kinds, err := Load(crd.Files)
+	kinds, err := loaded()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +79,7 @@ func TestEveryCountHasItsUnit(t *testing.T) {
 
 // TestConditionsFollowTheRules: the API server's conditional rules have conditions in the form.
 func TestConditionsFollowTheRules(t *testing.T) {
-	kinds, err := Load(crd.Files)
+	kinds, err := loaded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 var Kinds = []Kind{
 	{Name: "AWSProvider", Plural: "awsproviders", Namespaced: false, ReadOnly: false},
 	{Name: "S3Bucket", Plural: "s3buckets", Namespaced: true, ReadOnly: false},
+	{Name: "CatalogEntry", Plural: "catalogentries", Namespaced: false, ReadOnly: false},
 	{Name: "DomainClaim", Plural: "domainclaims", Namespaced: false, ReadOnly: true},
 	{Name: "RDSInstance", Plural: "rdsinstances", Namespaced: true, ReadOnly: false},
 	{Name: "DatabaseUser", Plural: "databaseusers", Namespaced: true, ReadOnly: false},
@@ -39,6 +40,11 @@ func (c *Client) AWSProviders() Objects[v1alpha1.AWSProvider] {
 // S3Buckets are those of a namespace.
 func (c *Client) S3Buckets(namespace string) Objects[v1alpha1.S3Bucket] {
 	return Objects[v1alpha1.S3Bucket]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/s3buckets"}
+}
+
+// CatalogEntrys are all of them: they belong to no namespace.
+func (c *Client) CatalogEntrys() Objects[v1alpha1.CatalogEntry] {
+	return Objects[v1alpha1.CatalogEntry]{client: c, base: "/catalogentries"}
 }
 
 // DomainClaims are all of them: they belong to no namespace.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/activity"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/impersonate"
@@ -32,7 +33,7 @@ func overRecording(t *testing.T, may *rights.Rights, as *impersonate.Impersonato
 	to *activity.Recorder,
 ) *Cluster {
 	t.Helper()
-	c := &Cluster{Kinds: catalogtest.Kinds(t)}
+	c := &Cluster{Kinds: catalog.NewLive(catalogtest.Kinds(t))}
 	c.running = running{feed: kubetest.NewFeed(t, kubetest.NewSpaces()), rights: may, activity: to, as: as}
 	c.build(fake.NewClientset(), s.Reader(t), Options{Clock: s.Clock})
 	return c

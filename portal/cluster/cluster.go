@@ -56,7 +56,7 @@ type Options struct {
 
 // Cluster is the parts. Each checks the rights of the caller, and is safe for concurrent use.
 type Cluster struct {
-	Kinds     catalog.Catalog
+	Kinds     *catalog.Live
 	Rights    Rights
 	Objects   Objects
 	Teams     Teams
@@ -88,7 +88,7 @@ type running struct {
 }
 
 // New returns a Cluster with the portal's own credentials in cfg; Run starts it. New sends no requests.
-func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error) {
+func New(cfg *rest.Config, opts Options) (*Cluster, error) {
 	if opts.Impersonator.Name == "" || opts.Impersonator.Namespace == "" {
 		return nil, errors.New("no impersonating ServiceAccount given")
 	}
@@ -108,7 +108,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
 	}
-	watched, err := feed.New(own, kinds)
+	watched, err := feed.New(own, opts.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
 	}
-	c := &Cluster{Kinds: kinds, Changes: watched.Changes, silence: silent}
+	c := &Cluster{Kinds: watched.Kinds, Changes: watched.Changes, silence: silent}
 	c.running = running{
 		feed: watched, rights: may, as: as, activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),

@@ -13,7 +13,7 @@ import (
 
 // leaving returns the kinds whose objects can leave resources in AWS when they are deleted.
 func (o *operatorPart) leaving() catalog.Catalog {
-	return slices.DeleteFunc(slices.Clone(o.kinds.Requestable()), func(k catalog.Kind) bool {
+	return slices.DeleteFunc(slices.Clone(o.kinds.Now().Requestable()), func(k catalog.Kind) bool {
 		return !k.Namespaced || !k.Has("deletionPolicy")
 	})
 }

@@ -26,7 +26,7 @@ const account = "portico-portal"
 
 // operatorPart implements Operator.
 type operatorPart struct {
-	kinds     catalog.Catalog
+	kinds     *catalog.Live
 	rights    *rights.Rights
 	hostnames *hostnames.Hostnames
 	operator  *operator.Client
@@ -38,7 +38,7 @@ type operatorPart struct {
 func (o *operatorPart) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (
 	operator.Checks, error,
 ) {
-	kind, ok := o.kinds.ByName(obj.GetKind())
+	kind, ok := o.kinds.Now().ByName(obj.GetKind())
 	if !ok {
 		return operator.Checks{}, fmt.Errorf("checks of %s %s: there is no such kind", obj.GetKind(), obj.GetName())
 	}
@@ -108,7 +108,7 @@ func (o *operatorPart) CallHistory(ctx context.Context, id auth.Identity) ([]ope
 // requirePlatform returns a *failure.ForbiddenError unless the caller can list claims, which belong to no team: a
 // platform admin.
 func (o *operatorPart) requirePlatform(ctx context.Context, id auth.Identity) error {
-	kind, ok := o.kinds.ByName(hostnames.ClaimKind)
+	kind, ok := o.kinds.Now().ByName(hostnames.ClaimKind)
 	if !ok {
 		return errors.New("there is no kind " + hostnames.ClaimKind)
 	}

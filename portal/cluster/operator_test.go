@@ -15,6 +15,7 @@ import (
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/failure"
@@ -75,7 +76,7 @@ func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
 	j, may, _ := clustertest.NewRights()
 	j.Allow = kubetest.Only("list domainclaims payments")
 	var forbidden *failure.ForbiddenError
-	if _, err := (&operatorPart{kinds: catalogtest.Kinds(t), rights: may}).Features(
+	if _, err := (&operatorPart{kinds: catalog.NewLive(catalogtest.Kinds(t)), rights: may}).Features(
 		t.Context(), auth.Identity{Username: "oidc:dev"}); !errors.As(err, &forbidden) {
 		t.Errorf("%v", err)
 	}

@@ -12,12 +12,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/portico-platform/portico/api/silence"
-	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 // TestAnAPIServerThatIsAwayIsTheCause checks that readiness names it, and not what is missing because of it.
 func TestAnAPIServerThatIsAwayIsTheCause(t *testing.T) {
-	c, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, catalogtest.Kinds(t), Options{
+	c, err := New(&rest.Config{Host: "http://127.0.0.1:1"}, Options{
 		Impersonator: types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"},
 		Namespace:    "portico-system", Log: slog.New(slog.DiscardHandler),
 	})

@@ -58,7 +58,7 @@ func (f Finder) Find(ctx context.Context, obj *unstructured.Unstructured) ([]str
 
 // target reports that a referenced object does not exist, is being deleted, or has the wrong properties.
 func (f Finder) target(ctx context.Context, obj *unstructured.Unstructured, t catalog.Target) (string, error) {
-	kind, ok := f.Cluster.Kinds.ByName(t.Kind)
+	kind, ok := f.Cluster.Kinds.Now().ByName(t.Kind)
 	if !ok {
 		return "", nil
 	}

@@ -30,7 +30,7 @@ type namespace struct {
 
 func (n *namespace) parts() *cluster.Cluster {
 	return &cluster.Cluster{
-		Kinds: n.kinds, Objects: objects{namespace: n}, Teams: ofTeam{namespace: n}, Operator: ofOperator{namespace: n},
+		Kinds: catalog.NewLive(n.kinds), Objects: objects{namespace: n}, Teams: ofTeam{namespace: n}, Operator: ofOperator{namespace: n},
 	}
 }
 

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -104,6 +105,17 @@ func (s *Store) Remove(kind, namespace, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(key{Place{kind, namespace}, name})
+}
+
+// Forget removes all objects of a kind.
+func (s *Store) Forget(kind string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.cells, func(p Place, _ *cell) bool { return p.Kind == kind })
+	for _, troubles := range []map[key]Trouble{s.failing, s.leaving} {
+		maps.DeleteFunc(troubles, func(k key, _ Trouble) bool { return k.Kind == kind })
+	}
+	delete(s.times, kind)
 }
 
 // drop subtracts the object's counts.

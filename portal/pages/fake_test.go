@@ -174,7 +174,8 @@ func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref catalog.
 // parts returns the fake as the parts of a Cluster.
 func (f *fakeCluster) parts() *cluster.Cluster {
 	return &cluster.Cluster{
-		Kinds: f.Kinds, Rights: f.Rights, Objects: f.Objects, Teams: f, Hostnames: f, Write: f, People: f,
+		Kinds: catalog.NewLive(f.Kinds), Rights: f.Rights, Objects: f.Objects, Teams: f, Hostnames: f, Write: f,
+		People:   f,
 		Pods:     fakePods{f, pods.New(f.Rights, f.Feed, nil, nil, nil, f.Judge.Clock)},
 		Operator: f, Sessions: f, Changes: f.Feed.Changes,
 	}

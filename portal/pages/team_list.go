@@ -44,7 +44,7 @@ func (p *Pages) teamsLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	known := p.Cluster.Kinds.Offered()
+	known := p.Cluster.Kinds.Now().Offered()
 	changed := page.Paced(r.Context(), p.Follow(r.Context(), func(c feed.Change) bool {
 		_, shown := known.ByPlural(c.Kind)
 		return !c.Events && !c.Pods && shown
@@ -108,7 +108,7 @@ func (p *Pages) addUnlisted(ctx context.Context, id auth.Identity, view *views.T
 func (p *Pages) sumsByTeam(all overview.Overview) map[string]overview.Counts {
 	sums := map[string]overview.Counts{}
 	for _, c := range all.Cells {
-		k, known := p.Cluster.Kinds.ByPlural(c.Kind)
+		k, known := p.Cluster.Kinds.Now().ByPlural(c.Kind)
 		if !known || k.KeptBy != "" {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/sse"
@@ -36,8 +37,15 @@ type API struct {
 
 // New returns the API's handler, to be mounted at Prefix. Everything except the OpenAPI document and the sign-in
 // settings needs a token. limiter limits callers.
-func New(c *cluster.Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
+func New(c *cluster.Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) http.Handler {
 	a := &API{cluster: c, log: log, cli: bearer.CLI}
+	return c.Kinds.Handler(func(kinds catalog.Catalog) (http.Handler, error) {
+		return a.handler(kinds, bearer, limiter)
+	}, func(err error) { log.Error("describing the API", "error", err) })
+}
+
+// handler returns the handler of the operations on these kinds.
+func (a *API) handler(kinds catalog.Catalog, bearer *auth.Bearer, limiter *limit.Limiter) (http.Handler, error) {
 	top, inner := chi.NewRouter(), chi.NewRouter()
 	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, r, http.StatusNotFound, "there is nothing here; "+Prefix+"/openapi.json lists what there is")
@@ -49,14 +57,14 @@ func New(c *cluster.Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *s
 	})
 	api := humachi.New(inner, config())
 	api.UseMiddleware(auditAttempt, wantQuery)
-	a.register(api)
-	doc, err := document(api, c.Kinds)
+	a.register(api, kinds)
+	doc, err := document(api, kinds)
 	if err != nil {
 		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
 	}
 	top.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")
-		w.Header().Set("Cache-Control", "public, max-age=300")
+		w.Header().Set("Cache-Control", "public, max-age=5")
 		_, _ = w.Write(doc) // the client has gone
 	})
 	inner.NotFound(top.NotFoundHandler())

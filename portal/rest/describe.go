@@ -58,7 +58,7 @@ func tags(kinds catalog.Catalog) []*huma.Tag {
 		Name: general, Description: "About the caller, the catalog, objects of all kinds, and sessions.",
 	}}
 	for _, k := range kinds {
-		all = append(all, &huma.Tag{Name: k.Name, Description: k.Help})
+		all = append(all, &huma.Tag{Name: k.ID(), Description: k.Help})
 	}
 	return all
 }

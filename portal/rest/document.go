@@ -8,7 +8,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // Document returns the OpenAPI document of the API over kinds, as New's handler serves it; no cluster is needed.
@@ -22,8 +21,8 @@ func Document(kinds catalog.Catalog) ([]byte, error) {
 
 // Describe returns the document of Document as Go values.
 func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
-	a := &API{cluster: &cluster.Cluster{Kinds: kinds}}
+	a := &API{}
 	api := humachi.New(chi.NewRouter(), config())
-	a.register(api)
+	a.register(api, kinds)
 	return complete(api, kinds)
 }

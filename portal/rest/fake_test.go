@@ -109,7 +109,7 @@ type (
 // parts returns the fake as the parts of a Cluster.
 func (f *fakeCluster) parts() *cluster.Cluster {
 	return &cluster.Cluster{
-		Kinds: f.Kinds, Rights: f.Rights, Objects: f.Objects, Teams: f, Hostnames: f, Write: f,
+		Kinds: catalog.NewLive(f.Kinds), Rights: f.Rights, Objects: f.Objects, Teams: f, Hostnames: f, Write: f,
 		Pods: fakePods{running: &f.running}, People: f, Operator: f, Sessions: f, Changes: f.Feed.Changes,
 	}
 }
@@ -265,12 +265,9 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	h, err := New(f.parts(), auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)),
+	h := New(f.parts(), auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)),
 		f.limiter,
 		slog.New(slog.DiscardHandler))
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	f.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.show()
 		h.ServeHTTP(w, r)

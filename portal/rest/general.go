@@ -80,7 +80,7 @@ func (a *API) resources(ctx context.Context, in *resourcesInput) (*listed, error
 	if in.Namespace != "" && !isNamespace(in.Namespace) {
 		return nil, noNamespace(ctx, in.Namespace)
 	}
-	kinds := a.cluster.Kinds.Requestable()
+	kinds := a.cluster.Kinds.Now().Requestable()
 	if in.Kind != "" {
 		k, ok := kinds.ByPlural(in.Kind)
 		if !ok {
@@ -97,7 +97,7 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		return nil, noNamespace(ctx, in.Namespace)
 	}
 	out := &catalogOutput{}
-	kinds := a.cluster.Kinds.Requestable()
+	kinds := a.cluster.Kinds.Now().Requestable()
 	may := map[string][]string{}
 	if in.Namespace != "" {
 		var err error
@@ -162,7 +162,7 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 	out.Body.Username, out.Body.Name, out.Body.Email = id.Username, id.Name, id.Email
 	out.Body.Groups, out.Body.Namespaces = append([]string{}, id.Groups...), append([]string{}, spaces...)
 	if in.Namespace != "" {
-		kinds := a.cluster.Kinds.Namespaced(true)
+		kinds := a.cluster.Kinds.Now().Namespaced(true)
 		if out.Body.May, err = a.cluster.Rights.In(ctx, id, kinds, in.Namespace); err != nil {
 			return nil, a.fail(ctx, err)
 		}

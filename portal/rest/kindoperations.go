@@ -21,28 +21,28 @@ func (a *API) readOperations(k catalog.Kind) []operation {
 	list, one := basePath(k), basePath(k)+"/{name}"
 	return []operation{
 		rowOf(k, huma.Operation{
-			OperationID: "list" + k.Name + "s", Method: http.MethodGet, Path: list,
+			OperationID: "list" + k.ID() + "s", Method: http.MethodGet, Path: list,
 			Summary: "List objects of kind " + k.Name, Description: watchWords,
 			Responses: listResponse(schemaOf(k)), Errors: always,
 		}, a.list),
 		rowOf(k, huma.Operation{
-			OperationID: "get" + k.Name, Method: http.MethodGet, Path: one,
+			OperationID: "get" + k.ID(), Method: http.MethodGet, Path: one,
 			Summary: "Get one " + k.Name, Description: watchWords,
 			Responses: withWatch(responses(schemaOf(k), map[int]string{http.StatusOK: "The object"})),
 			Errors:    readErrors,
 		}, a.get),
 		rowOf(k, huma.Operation{
-			OperationID: "events" + k.Name, Method: http.MethodGet, Path: one + "/events",
+			OperationID: "events" + k.ID(), Method: http.MethodGet, Path: one + "/events",
 			Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
 		}, a.events),
 		rowOf(k, huma.Operation{
-			OperationID: "checks" + k.Name, Method: http.MethodGet, Path: one + "/checks",
+			OperationID: "checks" + k.ID(), Method: http.MethodGet, Path: one + "/checks",
 			Summary: "Get what the operator's checks found of one " + k.Name, Errors: readErrors,
 			Description: "What the operator remembers since it started, and what moves by itself in AWS. None of it " +
 				"is in the object's status. Answers may be 5 seconds old, and values from AWS 10.",
 		}, a.checks),
 		rowOf(k, huma.Operation{
-			OperationID: "history" + k.Name, Method: http.MethodGet, Path: one + "/history",
+			OperationID: "history" + k.ID(), Method: http.MethodGet, Path: one + "/history",
 			Summary: "List the last versions of one " + k.Name + ", newest first", Errors: readErrors,
 			Description: "What the spec was and who changed it: up to 10 versions of what teams request, and none of " +
 				"other kinds. It takes the right to get the object.",
@@ -55,14 +55,14 @@ func (a *API) featureOperations(k catalog.Kind) (all []operation) {
 	one := basePath(k) + "/{name}"
 	if k.Name == catalog.AppKind {
 		all = append(all, rowOf(k, huma.Operation{
-			OperationID: "logs" + k.Name, Method: http.MethodGet, Path: one + "/logs",
+			OperationID: "logs" + k.ID(), Method: http.MethodGet, Path: one + "/logs",
 			Summary: "Read the log of a Pod of one " + k.Name, Description: logWords,
 			Responses: logResponse(), Errors: with(readErrors, http.StatusBadRequest),
 		}, a.logs))
 	}
 	if k.Tells("binding") {
 		all = append(all, rowOf(k, huma.Operation{
-			OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: one + "/reveal",
+			OperationID: "reveal" + k.ID(), Method: http.MethodPost, Path: one + "/reveal",
 			Summary:       "Show the password in the connection details of one " + k.Name,
 			DefaultStatus: http.StatusOK, Errors: secretErrors, Description: revealWords,
 		}, a.reveal))
@@ -76,7 +76,7 @@ func (a *API) writeOperations(k catalog.Kind) []operation {
 	list, one := basePath(k), basePath(k)+"/{name}"
 	return []operation{
 		rowOf(k, huma.Operation{
-			OperationID: "create" + k.Name, Method: http.MethodPost, Path: list, Summary: "Request a new " + k.Name,
+			OperationID: "create" + k.ID(), Method: http.MethodPost, Path: list, Summary: "Request a new " + k.Name,
 			Metadata: changes(k.Plural), DefaultStatus: http.StatusCreated,
 			RequestBody: requestBody(k), Errors: createErrors,
 			Responses: responses(schemaOf(k), map[int]string{
@@ -85,7 +85,7 @@ func (a *API) writeOperations(k catalog.Kind) []operation {
 			}),
 		}, a.create),
 		rowOf(k, huma.Operation{
-			OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: one, Summary: "Delete one " + k.Name,
+			OperationID: "delete" + k.ID(), Method: http.MethodDelete, Path: one, Summary: "Delete one " + k.Name,
 			Metadata: changes(k.Plural), DefaultStatus: http.StatusAccepted, Errors: deleteErrors,
 			Responses: responses(schemaOf(k), map[int]string{
 				http.StatusAccepted: "Deletion has begun; the object while its finalizers run",
@@ -96,7 +96,7 @@ func (a *API) writeOperations(k catalog.Kind) []operation {
 				"confirm (403).",
 		}, a.delete),
 		rowOf(k, huma.Operation{
-			OperationID: "put" + k.Name, Method: http.MethodPut, Path: one,
+			OperationID: "put" + k.ID(), Method: http.MethodPut, Path: one,
 			Summary: "Create or replace one " + k.Name, Metadata: changes(k.Plural),
 			RequestBody: putBody(k), Errors: editErrors,
 			Responses: responses(schemaOf(k), map[int]string{
@@ -106,7 +106,7 @@ func (a *API) writeOperations(k catalog.Kind) []operation {
 			Description: putWords,
 		}, a.put),
 		rowOf(k, huma.Operation{
-			OperationID: "patch" + k.Name, Method: http.MethodPatch, Path: one,
+			OperationID: "patch" + k.ID(), Method: http.MethodPatch, Path: one,
 			Summary: "Change parts of one " + k.Name, Metadata: changes(k.Plural),
 			RequestBody: patchBody(), Errors: editErrors,
 			Responses: responses(schemaOf(k), map[int]string{

@@ -27,10 +27,7 @@ func TestHowToolsSignInIsToldToEverybody(t *testing.T) {
 				t.Fatal(err)
 			}
 			quiet := slog.New(slog.DiscardHandler)
-			h, err := New(newFake(t).parts(), auth.NewBearer(provider, nil, nil, fixedClock{}, quiet), nil, quiet)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := New(newFake(t).parts(), auth.NewBearer(provider, nil, nil, fixedClock{}, quiet), nil, quiet)
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, loginPath, http.NoBody))
 			var got map[string]any

@@ -38,7 +38,7 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 	}
 	text, err := json.Marshal(doc)
 	for _, k := range kinds { // drop the schemas, 2 MB: the API server validates objects
-		doc.Components.Schemas.Map()[k.Name] = &huma.Schema{}
+		doc.Components.Schemas.Map()[k.ID()] = &huma.Schema{}
 	}
 	return text, err
 }
@@ -51,13 +51,15 @@ func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 		if err := json.Unmarshal(k.Schema(), &raw); err != nil {
 			return nil, fmt.Errorf("reading the schema of %s: %w", k.Name, err)
 		}
-		sample, err := example(k)
-		if err != nil {
-			return nil, err
-		}
 		complement(raw, k)
-		raw["examples"] = []any{sample}
-		schemas[k.Name] = &huma.Schema{Extensions: raw}
+		if k.Own() {
+			sample, err := example(k)
+			if err != nil {
+				return nil, err
+			}
+			raw["examples"] = []any{sample}
+		}
+		schemas[k.ID()] = &huma.Schema{Extensions: raw}
 	}
 	schemas[objectMeta] = metaSchema()
 	describeProblems(schemas["ErrorModel"])
@@ -66,7 +68,7 @@ func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 }
 
 func schemaOf(k catalog.Kind) *huma.Schema {
-	return &huma.Schema{Ref: "#/components/schemas/" + k.Name}
+	return &huma.Schema{Ref: "#/components/schemas/" + k.ID()}
 }
 
 func jsonContent(s *huma.Schema) map[string]*huma.MediaType {

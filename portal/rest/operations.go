@@ -32,7 +32,7 @@ func rowOf[At interface {
 	of(k catalog.Kind) catalog.Ref
 }, In, Out any](k catalog.Kind, op huma.Operation, handle func(context.Context, catalog.Ref, At) (*Out, error),
 ) operation {
-	op.Tags, op.Parameters = []string{k.Name}, pathParameters(op.Path)
+	op.Tags, op.Parameters = []string{k.ID()}, pathParameters(op.Path)
 	return row(op, func(ctx context.Context, in *In) (*Out, error) { return handle(ctx, At(in).of(k), in) })
 }
 
@@ -72,8 +72,7 @@ func pathParameters(path string) (all []*huma.Param) {
 
 // register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that users do not
 // write are read-only.
-func (a *API) register(api huma.API) {
-	kinds := a.cluster.Kinds
+func (a *API) register(api huma.API, kinds catalog.Catalog) {
 	all := slices.Concat(a.generalOperations(api.OpenAPI().Components.Schemas), a.namespaceOperations())
 	for _, k := range kinds {
 		all = append(all, a.readOperations(k)...)

@@ -170,7 +170,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	if s.Details != nil {
 		details = *s.Details
 	}
-	kind, _ := a.cluster.Kinds.ByName(details.Kind)
+	kind, _ := a.cluster.Kinds.Now().ByName(details.Kind)
 	if fields := catalog.FromStatus(kind, err); len(fields) > 0 {
 		return invalid(ctx, fields)
 	}

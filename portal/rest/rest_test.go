@@ -125,12 +125,9 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(&cluster.Cluster{Kinds: kinds},
+	h := New(&cluster.Cluster{Kinds: catalog.NewLive(kinds)},
 		auth.NewBearer(provider, nil, nil, fixedClock{}, slog.New(slog.DiscardHandler)), nil,
 		slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/openapi.json", http.NoBody))
 	var pretty bytes.Buffer

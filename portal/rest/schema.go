@@ -27,6 +27,10 @@ func orNothing(pattern string) string { return "^(" + strings.Trim(pattern, "^$"
 // apiVersion and kind, that users do not write status, and that unknown fields are refused.
 func complement(schema map[string]any, k catalog.Kind) {
 	properties, _ := schema["properties"].(map[string]any)
+	if properties == nil { // of a kind of others
+		properties = map[string]any{}
+		schema["properties"] = properties
+	}
 	properties["metadata"] = map[string]any{"$ref": "#/components/schemas/" + objectMeta}
 	for name, only := range map[string]string{"apiVersion": k.Resource.GroupVersion().String(), "kind": k.Name} {
 		if p, ok := properties[name].(map[string]any); ok {

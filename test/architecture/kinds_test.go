@@ -2,7 +2,6 @@ package architecture
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/controllers"
 )
@@ -19,14 +20,14 @@ const root = "../.."
 
 // TestEveryKindIsComplete checks that everything exists that a kind needs in addition to its CRD.
 func TestEveryKindIsComplete(t *testing.T) {
-	kinds := crds(t)
-	for i := range kinds {
-		name := kinds[i].Spec.Names.Kind
+	crds := crds(t)
+	for i := range crds {
+		name := crds[i].Spec.Names.Kind
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(controllers.Kinds(), name) {
 				t.Errorf("no controller runs it: add a line to controllers/kinds.go")
 			}
-			for _, problem := range missing(os.DirFS(root), &kinds[i]) {
+			for _, problem := range missing(os.DirFS(root), &crds[i], kinds.Of(&crds[i])) {
 				t.Error(problem)
 			}
 		})
@@ -56,7 +57,9 @@ func TestWhatAKindLacksIsNamed(t *testing.T) {
 	topic := crds(t)[slices.IndexFunc(crds(t), func(k apiextensionsv1.CustomResourceDefinition) bool {
 		return k.Spec.Names.Kind == "SNSTopic"
 	})]
+	entry := kinds.Of(&topic)
 	for _, row := range []struct{ path, text, want string }{
+		{"config/catalog/entries/snstopics.yaml", "", "config/catalog/entries/snstopics.yaml is missing"},
 		{"api/v1alpha1/snstopic_types.go", "", "api/v1alpha1/snstopic_types.go is missing"},
 		{"controllers/kinds.go", "KindSNSTopic", "controllers/kinds.go"},
 		{"controllers/aws/sns/topic_test.go", "externaltest.Case[*v1alpha1.SNSTopic,", "externaltest.Laws"},
@@ -79,17 +82,24 @@ func TestWhatAKindLacksIsNamed(t *testing.T) {
 		{"config/rbac/operator.yaml", "snstopics,", "operator's role"},
 		{"config/rbac/roles.yaml", "snstopics,", "portico-admin does not know snstopics"},
 	} {
-		if problems := missing(without{os.DirFS(root), row.path, row.text}, &topic); !named(problems, row.want) {
+		if problems := missing(without{os.DirFS(root), row.path, row.text}, &topic, entry); !named(problems, row.want) {
 			t.Errorf("without %q of %s: %q, want %q", row.text, row.path, problems, row.want)
 		}
 	}
-	for name := range maps.Keys(topic.Annotations) {
-		changed := topic.DeepCopy()
-		delete(changed.Annotations, name)
-		problems := missing(os.DirFS(root), changed)
-		if slices.Contains(markers, strings.TrimPrefix(name, "portico.dev/")) && !named(problems, name) {
-			t.Errorf("without the annotation %s: %q", name, problems)
+	for part, remove := range map[string]func(*v1alpha1.CatalogEntrySpec){
+		"Icon":          func(e *v1alpha1.CatalogEntrySpec) { e.Icon = "" },
+		"Form.First":    func(e *v1alpha1.CatalogEntrySpec) { e.Form.First = nil },
+		"Page.Endpoint": func(e *v1alpha1.CatalogEntrySpec) { e.Page.Endpoint = "" },
+		"Deletion.Loss": func(e *v1alpha1.CatalogEntrySpec) { e.Deletion.Loss = "" },
+	} {
+		changed := entry.DeepCopy()
+		remove(changed)
+		if problems := missing(os.DirFS(root), &topic, changed); !named(problems, part) {
+			t.Errorf("without %s of its entry: %q", part, problems)
 		}
+	}
+	if problems := missing(os.DirFS(root), &topic, nil); !named(problems, "config/catalog/kinds/snstopic.go") {
+		t.Errorf("without its entry: %q", problems)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 )
 
@@ -22,23 +24,24 @@ import (
 type places struct {
 	files    fs.FS
 	kind     *apiextensionsv1.CustomResourceDefinition
+	entry    *v1alpha1.CatalogEntrySpec // nil if there is none
 	file     string // the kind in lower case, as in file names
 	problems []string
 }
 
 // missing returns which parts the kind lacks, and where they belong.
-func missing(files fs.FS, kind *apiextensionsv1.CustomResourceDefinition) []string {
-	p := &places{files: files, kind: kind, file: strings.ToLower(kind.Spec.Names.Kind)}
+func missing(files fs.FS, kind *apiextensionsv1.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) []string {
+	p := &places{files: files, kind: kind, entry: entry, file: strings.ToLower(kind.Spec.Names.Kind)}
 	p.read("api/v1alpha1/" + p.file + "_types.go")
 	if sample := "config/samples/" + p.file + ".yaml"; !strings.Contains(
 		p.read(sample), "kind: "+kind.Spec.Names.Kind) {
 		p.add("%s holds no %s", sample, kind.Spec.Names.Kind)
 	}
-	p.markers()
+	p.shown()
 	p.page()
 	p.roles()
 	p.category()
-	if crd.Requested(kind) {
+	if kinds.Requested(kind) {
 		p.request()
 	}
 	if crd.OfAWS(kind) {
@@ -72,20 +75,24 @@ func (p *places) all(pattern string) string {
 	return text.String()
 }
 
-// markers are the annotations that every CRD has.
-var markers = []string{"title", "icon", "form", "endpoint"}
-
-// markers checks what the portal and kubectl show of the kind.
-func (p *places) markers() {
-	for _, key := range markers {
-		if p.kind.Annotations["portico.dev/"+key] == "" {
-			p.add("the annotation portico.dev/%s is missing", key)
+// shown checks what the portal and kubectl show of the kind.
+func (p *places) shown() {
+	file := "config/catalog/kinds/" + p.file + ".go"
+	if p.entry == nil {
+		p.add("%s has no entry of it that config/catalog/kinds/kinds.go lists", file)
+		return
+	}
+	for part, is := range map[string]bool{
+		"Icon": p.entry.Icon != "", "Form.First": len(p.entry.Form.First) > 0, "Page.Endpoint": p.entry.Page.Endpoint != "",
+	} {
+		if !is {
+			p.add("%s: %s is missing", file, part)
 		}
 	}
-	if _, policy := crd.Spec(p.kind).Properties["deletionPolicy"]; policy &&
-		p.kind.Annotations["portico.dev/lossy-effect"] == "" {
-		p.add("the annotation portico.dev/lossy-effect is missing: the portal must say what deletion loses")
+	if _, policy := crd.Spec(p.kind).Properties["deletionPolicy"]; policy && p.entry.Deletion.Loss == "" {
+		p.add("%s: Deletion.Loss is missing: the portal must say what deletion loses", file)
 	}
+	p.read("config/catalog/entries/" + p.kind.Spec.Names.Plural + ".yaml")
 	if len(p.kind.Spec.Names.ShortNames) == 0 {
 		p.add("a short name is missing")
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/go-chi/chi/v5"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages"
@@ -56,13 +56,13 @@ func (f failingTeams) Visible(context.Context, auth.Identity) ([]*unstructured.U
 // TestErrorsOfThePlatformAreDesigned checks the error pages that no user can cause: internal errors of the portal, and
 // a cluster that does not answer, until it does. It uses the portal's pages with a failing cluster.
 func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &failing{}
 	site := pagesOver(t, &cluster.Cluster{
-		Kinds: kinds, Rights: failingRights{failing: f}, Teams: failingTeams{failing: f},
+		Kinds: catalog.NewLive(kinds), Rights: failingRights{failing: f}, Teams: failingTeams{failing: f},
 	})
 	x := open(t)
 	x.away.Store(true) // the responses are 500 and 503

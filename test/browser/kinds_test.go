@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/config/samples"
 )
@@ -29,13 +30,13 @@ var elsewhere = map[string]string{
 // requested returns the CRDs of the kinds that teams request.
 func requested(t *testing.T) (all []apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
-	kinds, err := crd.All()
+	crds, err := crd.All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range kinds {
-		if crd.Requested(&kinds[i]) && elsewhere[kinds[i].Spec.Names.Kind] == "" {
-			all = append(all, kinds[i])
+	for i := range crds {
+		if kinds.Requested(&crds[i]) && elsewhere[crds[i].Spec.Names.Kind] == "" {
+			all = append(all, crds[i])
 		}
 	}
 	return all

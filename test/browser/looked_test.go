@@ -12,9 +12,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/pages"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -44,7 +44,7 @@ var notPages = []string{
 // neverLookedAt returns the patterns of the portal's pages that no test has checked. Each admin tab, and the form and
 // the page of each kind, count separately.
 func neverLookedAt() ([]string, error) {
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		return nil, err
 	}

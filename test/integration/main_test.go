@@ -51,6 +51,10 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, world.CPU())
 	}()
 	world.Proxy.SetRoute53Rate(0)
+	if err := shipEntries(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "write the catalog entries:", err)
+		return 1
+	}
 	code := searched(m)
 	if code != 0 {
 		world.KeepLogs()

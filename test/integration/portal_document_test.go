@@ -10,15 +10,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/rest"
 	"github.com/portico-platform/portico/test/contract"
 )
 
 // document returns the OpenAPI document of these portals.
 var document = sync.OnceValues(func() (*contract.Document, error) {
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -30,10 +30,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/cluster/failure"
 	"github.com/portico-platform/portico/portal/pages"
@@ -66,11 +66,11 @@ func newClusterBy(t *testing.T, log *slog.Logger, noted *calls) (*cluster.Cluste
 		t.Fatal(err)
 	}
 	cfg.Wrap(noted.noting)
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cluster.New(cfg, kinds, cluster.Options{
+	c, err := cluster.New(cfg, cluster.Options{
 		Impersonator: types.NamespacedName{Namespace: stack.Namespace, Name: "portico-impersonator"},
 		Namespace:    stack.Namespace, Prefix: stack.Prefix, Log: log,
 	})

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/rest"
 )
 
@@ -32,7 +32,7 @@ func main() {
 }
 
 func run(path string) error {
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,16 +16,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // LastApplied holds a whole earlier manifest. It is removed before caching, because it can hold data that a user has
 // since removed.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// newCache returns a cache of the platform's kinds as unstructured objects, of namespaces as metadata, and of the
-// events about our kinds, the Pods of WebApps, ResourceQuotas, RoleBindings and ClusterRoleBindings.
-func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
+// newCache returns a cache of the catalog's kinds as unstructured objects, of namespaces and definitions as metadata,
+// and of entries, the events about our kinds, the Pods of WebApps, ResourceQuotas, RoleBindings and
+// ClusterRoleBindings.
+func newCache(cfg *rest.Config, kinds *mapper) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -33,58 +35,38 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 		return nil, err
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	shared := true
+	shared, all := true, &texts{}
 	byObject := map[client.Object]cache.ByObject{
-		&corev1.Event{}:              {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds), Transform: TrimEvent},
-		namespaceMeta():              {UnsafeDisableDeepCopy: &shared},
-		&corev1.Pod{}:                {UnsafeDisableDeepCopy: &shared, Label: webAppPods(), Transform: trimPod},
-		&rbacv1.ClusterRoleBinding{}: {UnsafeDisableDeepCopy: &shared},
-	}
-	for _, obj := range teamObjects() {
-		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared}
-	}
-	all := &texts{}
-	for _, k := range kinds {
-		obj := &unstructured.Unstructured{}
-		obj.SetGroupVersionKind(k.GVK())
-		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared, Transform: all.strip}
+		&corev1.Event{}:  {Field: ourEvents(), Transform: TrimEvent},
+		&corev1.Pod{}:    {Label: webAppPods(), Transform: trimPod},
+		definitionMeta(): {Transform: trimDefinition},
 	}
 	httpClient, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("making the HTTP client: %w", err)
 	}
 	return cache.New(cfg, cache.Options{
-		HTTPClient: httpClient, Scheme: scheme, Mapper: newMapper(kinds), DefaultTransform: Strip, ByObject: byObject,
+		HTTPClient: httpClient, Scheme: scheme, Mapper: kinds, DefaultTransform: all.strip,
+		DefaultUnsafeDisableDeepCopy: &shared, ByObject: byObject,
 		ReaderFailOnMissingInformer: true,
 	})
 }
 
-// eventsOf selects the events about our kinds: other events never reach the portal.
-func eventsOf(kinds catalog.Catalog) fields.Selector {
-	if len(kinds) == 0 {
-		return fields.Nothing()
-	}
-	return fields.OneTermEqualSelector("involvedObject.apiVersion", kinds[0].Resource.GroupVersion().String())
+// ourEvents selects the events about our kinds: other events never reach the portal.
+func ourEvents() fields.Selector {
+	return fields.OneTermEqualSelector("involvedObject.apiVersion", v1alpha1.GroupVersion.String())
 }
 
-// newMapper maps our kinds without discovery, which an impersonated identity cannot use.
-func newMapper(kinds catalog.Catalog) meta.RESTMapper {
-	m := meta.NewDefaultRESTMapper(nil)
-	for _, k := range kinds {
-		scope := meta.RESTScope(meta.RESTScopeRoot)
-		if k.Namespaced {
-			scope = meta.RESTScopeNamespace
-		}
-		gv := k.Resource.GroupVersion()
-		m.AddSpecific(k.GVK(), k.Resource, gv.WithResource(k.Plural), scope)
+// trimDefinition keeps of a definition only which version of it this is: its annotations can have a megabyte.
+func trimDefinition(in any) (any, error) {
+	obj, err := meta.Accessor(in)
+	if err != nil {
+		return in, nil //nolint:nilerr // tombstones carry no metadata
 	}
-	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
-	m.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
-	m.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
-	m.Add(corev1.SchemeGroupVersion.WithKind("ResourceQuota"), meta.RESTScopeNamespace)
-	m.Add(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), meta.RESTScopeNamespace)
-	m.Add(rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"), meta.RESTScopeRoot)
-	return m
+	obj.SetManagedFields(nil)
+	obj.SetAnnotations(nil)
+	obj.SetLabels(nil)
+	return in, nil
 }
 
 // Strip removes what must not be cached or is not needed.
@@ -108,6 +90,20 @@ func (t *texts) strip(in any) (any, error) {
 		t.share(obj)
 	}
 	return out, err
+}
+
+// entryObject returns an empty CatalogEntry.
+func entryObject() *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindCatalogEntry))
+	return obj
+}
+
+// definitionMeta returns the empty metadata of a definition.
+func definitionMeta() *metav1.PartialObjectMetadata {
+	d := &metav1.PartialObjectMetadata{}
+	d.SetGroupVersionKind(apiext.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	return d
 }
 
 func namespaceMeta() *metav1.PartialObjectMetadata {

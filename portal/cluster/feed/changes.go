@@ -77,6 +77,17 @@ func (s *Subscription) add(c Change) {
 	}
 }
 
+// lose reports the pending changes as lost.
+func (s *Subscription) lose() {
+	s.mu.Lock()
+	s.pending, s.lost = map[Change]struct{}{}, true
+	s.mu.Unlock()
+	select {
+	case s.ready <- struct{}{}:
+	default: // already signalled
+	}
+}
+
 // Concerning returns a channel that receives when there is a relevant change, or lost some, until ctx ends.
 func (s *Subscription) Concerning(ctx context.Context, relevant func(Change) bool) <-chan struct{} {
 	s.only(relevant) // few of hundreds of subscribers need to wake
@@ -134,6 +145,15 @@ func (c *Changes) Publish(one Change) {
 	}
 }
 
+// Everything tells every subscriber to read everything again: the catalog has changed.
+func (c *Changes) Everything() {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for s := range c.subs {
+		s.lose()
+	}
+}
+
 // named publishes the changes of the objects of one resource.
 func (c *Changes) named(plural string) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
@@ -153,13 +173,13 @@ func (c *Changes) named(plural string) toolscache.ResourceEventHandler {
 }
 
 // events publishes that the events about an object changed.
-func (c *Changes) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
+func (c *Changes) events(kinds *catalog.Live) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
 		e, ok := LastState(obj).(*corev1.Event)
 		if !ok {
 			return
 		}
-		if k, ok := kinds.ByName(e.InvolvedObject.Kind); ok {
+		if k, ok := kinds.Now().ByName(e.InvolvedObject.Kind); ok {
 			c.Publish(Change{
 				Kind: k.Plural, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name, Events: true,
 				Activity: e.ReportingController == activity.Controller,
@@ -170,14 +190,14 @@ func (c *Changes) events(kinds catalog.Catalog) toolscache.ResourceEventHandler 
 }
 
 // pods publishes that Pods of a WebApp changed.
-func (c *Changes) pods(kinds catalog.Catalog) toolscache.ResourceEventHandler {
-	k, known := kinds.ByName(catalog.AppKind)
+func (c *Changes) pods(kinds *catalog.Live) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
 		m, err := meta.Accessor(LastState(obj))
-		if err != nil || !known {
+		if err != nil {
 			return
 		}
-		if name := m.GetLabels()[v1alpha1.LabelWebApp]; name != "" {
+		k, known := kinds.Now().ByName(catalog.AppKind)
+		if name := m.GetLabels()[v1alpha1.LabelWebApp]; name != "" && known {
 			c.Publish(Change{Kind: k.Plural, Namespace: m.GetNamespace(), Name: name, Pods: true})
 		}
 	}

@@ -118,7 +118,7 @@ func TestFeedTellsWhatChanged(t *testing.T) {
 	h.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "n/x", Obj: obj("2")})
 	want("deleted unseen", about)
 
-	e := f.events(catalog.Catalog{k})
+	e := f.events(catalog.NewLive(catalog.Catalog{k}))
 	event := &corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "S3Bucket", Namespace: "n", Name: "x"}}
 	about.Events = true
 	e.OnAdd(event, false)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,8 +25,15 @@ const EventUID = "involvedObject.uid"
 type watches struct {
 	mu     sync.Mutex
 	begun  bool
-	filled map[string]func() bool // by resource; true once all initial objects have been handled
+	filled map[string]func() bool  // by resource; true once all initial objects have been handled
+	kinds  map[string]catalog.Kind // those of the catalog whose objects are watched, by plural
 }
+
+// Resources that are watched for the catalog, by which filled finds them.
+const (
+	entries     = "catalogentries, for the catalog"
+	definitions = "customresourcedefinitions"
+)
 
 // Index is a name by which the cache finds objects.
 type Index struct {
@@ -45,18 +54,16 @@ func Indexes() []Index {
 	}
 }
 
-// Watch requests every informer before the cache starts, so that readiness covers them all. onBindings handles changes
-// of RoleBindings and ClusterRoleBindings.
+// Watch requests the informers of everything but the objects of the catalog's kinds before the cache starts, so that
+// readiness covers them all. onBindings handles changes of RoleBindings and ClusterRoleBindings.
 func (f *Feed) Watch(ctx context.Context, onBindings toolscache.ResourceEventHandler) error {
 	for _, one := range Indexes() {
 		if err := f.informers.IndexField(ctx, one.Of, one.Name, one.By); err != nil {
 			return fmt.Errorf("index %T by %s: %w", one.Of, one.Name, err)
 		}
 	}
-	for _, k := range f.Kinds {
-		obj := &unstructured.Unstructured{}
-		obj.SetGroupVersionKind(k.GVK())
-		if err := f.watchKind(ctx, k.Plural, obj, f.Handler(k)); err != nil {
+	for what, obj := range map[string]client.Object{entries: entryObject(), definitions: definitionMeta()} {
+		if err := f.watchKind(ctx, what, obj, f.offered.handler()); err != nil {
 			return err
 		}
 	}
@@ -108,7 +115,71 @@ func (f *Feed) watchKind(ctx context.Context, what string, obj client.Object,
 	return nil
 }
 
-// Ready returns why the cache cannot be read yet; nil once it and the overview are complete.
+// follow watches the objects of the kinds, and no longer those of kinds that are not there any more.
+func (f *Feed) follow(ctx context.Context, kinds catalog.Catalog) (failed error) {
+	now := map[string]catalog.Kind{}
+	for _, k := range kinds {
+		now[k.Plural] = k
+	}
+	f.watches.mu.Lock()
+	before := maps.Clone(f.watches.kinds)
+	f.watches.mu.Unlock()
+	for plural, k := range before {
+		if is, stays := now[plural]; !stays || is.GVK() != k.GVK() || !is.Own() && is.Endpoint != k.Endpoint {
+			failed = errors.Join(failed, f.leave(ctx, k))
+			delete(before, plural)
+		}
+	}
+	for plural, k := range now {
+		if _, watched := before[plural]; watched {
+			continue
+		}
+		f.mapper.add(k)
+		if err := f.watchKind(ctx, plural, objectOf(k), f.Handler(plural)); err != nil {
+			failed = errors.Join(failed, err)
+			delete(now, plural)
+		}
+	}
+	f.watches.mu.Lock()
+	defer f.watches.mu.Unlock()
+	f.watches.kinds = now
+	return failed
+}
+
+// Reading reports whether the objects of the kind are still being read for the first time.
+func (f *Feed) Reading(k catalog.Kind) bool { return f.informers != nil && !f.filled(k.Plural) }
+
+// leave stops watching the objects of a kind, and forgets them.
+func (f *Feed) leave(ctx context.Context, k catalog.Kind) error {
+	f.watches.mu.Lock()
+	delete(f.watches.filled, k.Plural)
+	f.watches.mu.Unlock()
+	if err := f.informers.RemoveInformer(ctx, objectOf(k)); err != nil {
+		return fmt.Errorf("no longer watching %s: %w", k.Plural, err)
+	}
+	f.Overview.Forget(k.Plural)
+	return nil
+}
+
+// objectOf returns an empty object of the kind.
+func objectOf(k catalog.Kind) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(k.GVK())
+	return obj
+}
+
+// filled reports whether the caches of all these have their initial objects.
+func (f *Feed) filled(all ...string) bool {
+	f.watches.mu.Lock()
+	defer f.watches.mu.Unlock()
+	return !slices.ContainsFunc(all, func(what string) bool {
+		filled := f.watches.filled[what]
+		return filled == nil || !filled()
+	})
+}
+
+// Ready returns why the cache cannot be read yet; nil once it and the overview are complete. It does not wait for the
+// objects of kinds of others, each of which could be slow to read.
 func (f *Feed) Ready() error {
 	w := &f.watches
 	w.mu.Lock()
@@ -117,18 +188,20 @@ func (f *Feed) Ready() error {
 		return errors.New("nothing is watched yet")
 	}
 	for what, filled := range w.filled {
-		if !filled() {
+		if k, ofKind := w.kinds[what]; !filled() && (!ofKind || k.Own()) {
 			return fmt.Errorf("the cache of %s is not filled yet", what)
 		}
 	}
-	return nil
+	return f.offered.ready()
 }
 
-// Handler handles the changes of one kind: it updates the overview and then publishes them.
-func (f *Feed) Handler(k catalog.Kind) toolscache.ResourceEventHandler {
-	next := f.Changes.named(k.Plural)
+// Handler handles the changes of the objects of the kind with that plural: it updates the overview and then publishes
+// them.
+func (f *Feed) Handler(plural string) toolscache.ResourceEventHandler {
+	next := f.Changes.named(plural)
 	put := func(obj any) {
-		if u, ok := obj.(*unstructured.Unstructured); ok {
+		k, known := f.Kinds.Now().ByPlural(plural)
+		if u, ok := obj.(*unstructured.Unstructured); ok && known {
 			f.Overview.Put(k, u)
 		}
 	}
@@ -145,7 +218,7 @@ func (f *Feed) Handler(k catalog.Kind) toolscache.ResourceEventHandler {
 		},
 		DeleteFunc: func(obj any) {
 			if u, ok := LastState(obj).(*unstructured.Unstructured); ok {
-				f.Overview.Remove(k.Plural, u.GetNamespace(), u.GetName())
+				f.Overview.Remove(plural, u.GetNamespace(), u.GetName())
 			}
 			next.OnDelete(obj)
 		},

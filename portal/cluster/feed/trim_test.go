@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
@@ -117,7 +118,7 @@ func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 func TestFeedTellsOfPods(t *testing.T) {
 	kinds := catalogtest.Kinds(t)
 	f := NewChanges()
-	s, h := f.Subscribe(t.Context()), f.pods(kinds)
+	s, h := f.Subscribe(t.Context()), f.pods(catalog.NewLive(kinds))
 	pod := func(version, app string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "n", Name: "x-1", ResourceVersion: version, Labels: map[string]string{"portico.dev/webapp": app},

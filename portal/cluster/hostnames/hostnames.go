@@ -136,7 +136,7 @@ func Usable(g v1alpha1.HostnameGrantSpec, zone, domain string) bool {
 
 // kind returns the kind with that plural name; an unknown one is an error.
 func (h *Hostnames) kind(name string) (catalog.Kind, error) {
-	k, ok := h.feed.Kinds.ByName(name)
+	k, ok := h.feed.Kinds.Now().ByName(name)
 	if !ok {
 		return k, fmt.Errorf("there is no kind %s", name)
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/failure"
@@ -54,7 +55,7 @@ func hostnameCluster(t *testing.T, allow ...string) *Hostnames {
 	if err := yaml.Unmarshal([]byte(hostnameObjects), &s.objects); err != nil {
 		t.Fatal(err)
 	}
-	return New(a, &feed.Feed{Kinds: catalogtest.Kinds(t), Cache: s})
+	return New(a, &feed.Feed{Kinds: catalog.NewLive(catalogtest.Kinds(t)), Cache: s})
 }
 
 func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {

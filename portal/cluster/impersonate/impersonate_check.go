@@ -20,14 +20,14 @@ const nobody = "portico:nobody"
 
 // Check returns a check of whether writes as users work, by a dry run as a user without rights: the API server checks
 // the impersonation first and then refuses the user. Any other refusal is about the impersonation itself.
-func (w *Impersonator) Check(kinds catalog.Catalog) func(context.Context) ([]check.Problem, error) {
-	return func(ctx context.Context) ([]check.Problem, error) { return w.try(ctx, kinds) }
+func (w *Impersonator) Check(kinds *catalog.Live) func(context.Context) ([]check.Problem, error) {
+	return func(ctx context.Context) ([]check.Problem, error) { return w.try(ctx, kinds.Now()) }
 }
 
 func (w *Impersonator) try(ctx context.Context, kinds catalog.Catalog) ([]check.Problem, error) {
-	at := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return k.Namespaced && k.KeptBy == "" })
+	at := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return k.Own() && k.Namespaced && k.KeptBy == "" })
 	if at < 0 {
-		return nil, errors.New("there is no kind to try it with")
+		return nil, nil // the catalog is not read yet: the portal is not ready, and this is tried again
 	}
 	kind := kinds[at]
 	client, _, err := w.ClientFor(ctx, auth.Identity{Username: nobody, Groups: []string{nobody}})

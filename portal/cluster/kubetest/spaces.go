@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/feed"
 	"github.com/portico-platform/portico/portal/overview"
@@ -180,7 +181,8 @@ func Named(namespace, version string) *unstructured.Unstructured {
 func NewFeed(tb testing.TB, s *Spaces) *feed.Feed {
 	tb.Helper()
 	f := &feed.Feed{
-		Kinds: catalogtest.Kinds(tb), Cache: s, Overview: overview.NewStore(), Changes: feed.NewChanges(),
+		Kinds: catalog.NewLive(catalogtest.Kinds(tb)),
+		Cache: s, Overview: overview.NewStore(), Changes: feed.NewChanges(),
 	}
 	for _, place := range []overview.Place{
 		{Kind: "s3buckets", Namespace: "payments"},
@@ -188,11 +190,11 @@ func NewFeed(tb testing.TB, s *Spaces) *feed.Feed {
 		{Kind: "sqsqueues", Namespace: "search"},
 		{Kind: "awsproviders"},
 	} {
-		k, ok := f.Kinds.ByPlural(place.Kind)
+		k, ok := f.Kinds.Now().ByPlural(place.Kind)
 		if !ok {
 			tb.Fatalf("no kind %s", place.Kind)
 		}
-		f.Handler(k).OnAdd(Named(place.Namespace, "1"), true)
+		f.Handler(k.Plural).OnAdd(Named(place.Namespace, "1"), true)
 	}
 	return f
 }

@@ -71,7 +71,7 @@ func (o *Objects) places(ctx context.Context, id auth.Identity) (
 	shown map[overview.Place]bool, narrow []string, err error,
 ) {
 	everywhere := map[string]bool{}
-	for _, k := range o.feed.Kinds {
+	for _, k := range o.feed.Kinds.Now() {
 		if everywhere[k.Plural], err = o.rights.Can(ctx, id, "list", k, ""); err != nil {
 			return nil, nil, err
 		}
@@ -84,7 +84,7 @@ func (o *Objects) places(ctx context.Context, id auth.Identity) (
 		return nil, nil, err
 	}
 	may, err := rights.Filter(ctx, o.feed.Overview.Places(), func(ctx context.Context, p overview.Place) (bool, error) {
-		k, known := o.feed.Kinds.ByPlural(p.Kind)
+		k, known := o.feed.Kinds.Now().ByPlural(p.Kind)
 		if everywhere[p.Kind] || !known || !candidates.Has(p.Namespace) {
 			return everywhere[p.Kind], nil
 		}

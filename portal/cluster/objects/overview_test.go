@@ -43,7 +43,7 @@ func overseen(t *testing.T, allow ...string) (*Objects, *kubetest.Judge) {
 func TestTheOverviewIsOfWhatTheCallerMayList(t *testing.T) {
 	kinds, _ := overseen(t)
 	var all []string
-	for _, k := range kinds.feed.Kinds {
+	for _, k := range kinds.feed.Kinds.Now() {
 		all = append(all, "list "+k.Plural)
 	}
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestTheOverviewIsOfWhatTheCallerMayList(t *testing.T) {
 func TestKindsThatMayNotBeListedAreTold(t *testing.T) {
 	kinds, _ := overseen(t)
 	var but []string // queues
-	for _, k := range kinds.feed.Kinds.Requestable() {
+	for _, k := range kinds.feed.Kinds.Now().Requestable() {
 		if k.Plural != "sqsqueues" {
 			but = append(but, "list "+k.Plural)
 		}
@@ -112,7 +112,7 @@ func TestTheOverviewAsksOnceForEachPlaceAtMost(t *testing.T) {
 		}
 		seen[at] = true
 	}
-	if n, most := j.Count(), len(c.feed.Kinds)*4; n > most { // three namespaces and the whole cluster
+	if n, most := j.Count(), len(c.feed.Kinds.Now())*4; n > most { // three namespaces and the whole cluster
 		t.Errorf("%d reviews, want %d at most", n, most)
 	}
 }
@@ -136,7 +136,7 @@ func TestBindingsThatCannotBeReadAreNoEmptyOverview(t *testing.T) {
 
 func TestImpossibleNamesAreNotRead(t *testing.T) {
 	c, j := overseen(t)
-	k, _ := c.feed.Kinds.ByPlural("s3buckets")
+	k, _ := c.feed.Kinds.Now().ByPlural("s3buckets")
 	for _, name := range []string{"", "A", "a/b", "..", strings.Repeat("a", 254)} {
 		var forbidden *failure.ForbiddenError
 		ref := catalog.Ref{Kind: k, Namespace: "payments", Name: name}
@@ -151,8 +151,8 @@ func TestImpossibleNamesAreNotRead(t *testing.T) {
 
 func TestTheOverviewKnowsOfAChangeBeforeSubscribersDo(t *testing.T) {
 	c, _ := overseen(t, "list s3buckets")
-	k, _ := c.feed.Kinds.ByPlural("s3buckets")
-	h := c.feed.Handler(k)
+	k, _ := c.feed.Kinds.Now().ByPlural("s3buckets")
+	h := c.feed.Handler(k.Plural)
 	counts := func() overview.Counts {
 		t.Helper()
 		o, err := c.Overview(t.Context(), kubetest.Dev)
@@ -189,7 +189,7 @@ func TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller(t *testing.T) {
 	if err != nil || len(got) != len(names) {
 		t.Fatalf("%d of %d namespaces, %v", len(got), len(names), err)
 	}
-	kinds := len(c.feed.Kinds.Requestable())
+	kinds := len(c.feed.Kinds.Now().Requestable())
 	if n := j.Count(); n > 2*kinds || len(got["other-7"]) != kinds-1 {
 		t.Errorf("%d reviews for %d kinds, of which %d may not be listed", n, kinds, len(got["other-7"]))
 	}
@@ -202,7 +202,7 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	clock := j.Clock
 	const accessTTL, emptyTTL = 10 * time.Second, time.Minute // of package rights
 	forget := func() { clock.SetTime(clock.Now().Add(time.Hour)) }
-	kind := func(plural string) catalog.Kind { k, _ := c.feed.Kinds.ByPlural(plural); return k }
+	kind := func(plural string) catalog.Kind { k, _ := c.feed.Kinds.Now().ByPlural(plural); return k }
 	create, revoke := rights.To("create", kind("s3buckets"), "payments"), rights.Right{
 		Verb:  "delete",
 		Group: "portico.dev", Resource: "sessions",
@@ -248,7 +248,7 @@ func TestRightsThatTellNothingAreAskedForSeldom(t *testing.T) {
 	}
 	clock.SetTime(clock.Now().Add(accessTTL))
 	j.Allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
-	c.feed.Handler(kind("sqsqueues")).OnAdd(kubetest.Named("payments", "1"), false)
+	c.feed.Handler("sqsqueues").OnAdd(kubetest.Named("payments", "1"), false)
 	if err := rows("sqsqueues"); err == nil {
 		t.Error("who lost the right sees the first object that comes")
 	}

@@ -71,6 +71,9 @@ func (o *Objects) Get(ctx context.Context, id auth.Identity, ref catalog.Ref) (*
 	if err := o.rights.RequireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
 	}
+	if o.feed.Reading(ref.Kind) {
+		return o.Current(ctx, id, ref)
+	}
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(ref.Kind.GVK())
 	err := o.feed.Cache.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, obj)

@@ -39,7 +39,7 @@ const (
 type podEvents struct {
 	client  kubernetes.Interface
 	changed func(feed.Change)
-	kind    string // plural of the applications' kind
+	kinds   *catalog.Live
 
 	mu    sync.Mutex
 	all   map[types.UID]*podWatch
@@ -54,9 +54,8 @@ type podWatch struct {
 	looked   uint64 // sequence number of the last read, over all Pods
 }
 
-func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed func(feed.Change)) *podEvents {
-	k, _ := kinds.ByName(catalog.AppKind)
-	return &podEvents{client: client, changed: changed, kind: k.Plural, all: map[types.UID]*podWatch{}}
+func newPodEvents(client kubernetes.Interface, kinds *catalog.Live, changed func(feed.Change)) *podEvents {
+	return &podEvents{client: client, changed: changed, kinds: kinds, all: map[types.UID]*podWatch{}}
 }
 
 // of returns the watch of the Pod's events, which starts with the first read and ends podEventsRest after the last.
@@ -104,7 +103,8 @@ func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
 	}, p.client)
 	informer := toolscache.NewSharedIndexInformer(source, &corev1.Event{}, 0, nil)
 	_ = informer.SetTransform(feed.TrimEvent) // it only fails on a running informer
-	change := feed.Change{Kind: p.kind, Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelWebApp], Pods: true}
+	k, _ := p.kinds.Now().ByName(catalog.AppKind)
+	change := feed.Change{Kind: k.Plural, Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelWebApp], Pods: true}
 	tell := func() { p.changed(change) }
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{ // it only fails on a stopped informer
 		AddFunc: func(_ any, initial bool) {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/feed"
@@ -51,7 +52,7 @@ func asking(t *testing.T) (c *Pods, events *fake.Clientset, news *noted, j *kube
 	kinds := catalogtest.Kinds(t)
 	j, a, _ := clustertest.NewRights()
 	events, news = fake.NewClientset(eventAt("older", 100), eventAt("newer", 200)), &noted{}
-	c = &Pods{rights: a, events: newPodEvents(events, kinds, news.publish)}
+	c = &Pods{rights: a, events: newPodEvents(events, catalog.NewLive(kinds), news.publish)}
 	t.Cleanup(c.events.close)
 	return c, events, news, j
 }

@@ -77,7 +77,7 @@ func (p *Pods) Usage(ctx context.Context, id auth.Identity, app *unstructured.Un
 }
 
 func (p *Pods) appPlural() string {
-	k, _ := p.feed.Kinds.ByName(catalog.AppKind)
+	k, _ := p.feed.Kinds.Now().ByName(catalog.AppKind)
 	return k.Plural
 }
 

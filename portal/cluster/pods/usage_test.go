@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/failure"
@@ -53,7 +54,9 @@ func metered(t *testing.T, answer func(http.ResponseWriter)) (*Pods, *kubetest.A
 	w, s := clustertest.NewImpersonator(t, a)
 	s.Answer = answer
 	return &Pods{
-		rights: a, impersonator: w, feed: &feed.Feed{Kinds: catalogtest.Kinds(t), Changes: feed.NewChanges()},
+		rights: a, impersonator: w, feed: &feed.Feed{
+			Kinds: catalog.NewLive(catalogtest.Kinds(t)), Changes: feed.NewChanges(),
+		},
 		usage: usages{clock: clock.RealClock{}, wait: time.Minute},
 	}, s
 }

@@ -40,7 +40,9 @@ func New(tb testing.TB, s *kubetest.Spaces) *Reading {
 	kinds := catalogtest.Kinds(tb)
 	r := &Reading{
 		Kinds: kinds, Spaces: s, Judge: kubetest.NewJudge(),
-		Feed: &feed.Feed{Kinds: kinds, Cache: s, Overview: overview.NewStore(), Changes: feed.NewChanges()},
+		Feed: &feed.Feed{
+			Kinds: catalog.NewLive(kinds), Cache: s, Overview: overview.NewStore(), Changes: feed.NewChanges(),
+		},
 	}
 	r.Rights = rights.New(rights.Options{
 		Reviews: r.Judge.Reviews(), Feed: r.Feed, AskEverywhere: true, Clock: r.Judge.Clock,

@@ -69,7 +69,7 @@ func TestATeamsNamespacesCostAFewReviewsAmongHundreds(t *testing.T) {
 	if err != nil || strings.Join(names, " ") != "payments" {
 		t.Fatalf("%v, %v", names, err)
 	}
-	if n, most := j.Count(), 2*len(c.feed.Kinds.Requestable()); n > most { // the whole cluster, and one namespace
+	if n, most := j.Count(), 2*len(c.feed.Kinds.Now().Requestable()); n > most { // the whole cluster, and one namespace
 		t.Errorf("%d reviews, want %d at most", n, most)
 	}
 }
@@ -107,7 +107,7 @@ func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testin
 	c, j := overseen(t, "list s3buckets", "list s3buckets payments")
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	c.cache.clock, c.worth = clock, c.worthAsking
-	bucket, _ := c.feed.Kinds.ByPlural("s3buckets")
+	bucket, _ := c.feed.Kinds.Now().ByPlural("s3buckets")
 	may := func() bool {
 		ok, err := c.Can(t.Context(), kubetest.Dev, "list", bucket, "")
 		if err != nil {
@@ -130,7 +130,7 @@ func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testin
 		t.Errorf("with a binding, after %d reviews", j.Count())
 	}
 	here.Failed = errors.New("no cache")
-	queue, _ := c.feed.Kinds.ByPlural("sqsqueues")
+	queue, _ := c.feed.Kinds.Now().ByPlural("sqsqueues")
 	var unavailable *failure.UnavailableError
 	if ok, err := c.Can(t.Context(), kubetest.Dev, "list", queue, ""); ok || !errors.As(err, &unavailable) {
 		t.Errorf("a cache that cannot be read is no no: %v, %v", ok, err)

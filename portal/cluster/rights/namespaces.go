@@ -63,8 +63,8 @@ func (r *Rights) ofTeams(ctx context.Context, metas []metav1.PartialObjectMetada
 		return nil, err
 	}
 	asked := map[string]bool{} // by plural name: whether the kind is requestable
-	for i := range r.feed.Kinds {
-		asked[r.feed.Kinds[i].Plural] = r.feed.Kinds[i].Namespaced && r.feed.Kinds[i].KeptBy != catalog.KeptByOperator
+	for _, k := range r.feed.Kinds.Now().Namespaced(true) {
+		asked[k.Plural] = k.KeptBy != catalog.KeptByOperator
 	}
 	r.feed.Overview.Each(func(p overview.Place) {
 		if asked[p.Kind] {
@@ -76,7 +76,7 @@ func (r *Rights) ofTeams(ctx context.Context, metas []metav1.PartialObjectMetada
 
 // listsAny reports whether the caller can list any requestable kind in the namespace.
 func (r *Rights) listsAny(ctx context.Context, id auth.Identity, namespace string) (bool, error) {
-	for _, k := range r.feed.Kinds.Requestable() {
+	for _, k := range r.feed.Kinds.Now().Requestable() {
 		if ok, err := r.Can(ctx, id, "list", k, namespace); ok || err != nil {
 			return ok, err
 		}
@@ -106,7 +106,7 @@ func (r *Rights) Unlisted(ctx context.Context, id auth.Identity, namespaces []st
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range r.feed.Kinds.Requestable() {
+	for _, k := range r.feed.Kinds.Now().Requestable() {
 		all, err := r.Can(ctx, id, "list", k, "")
 		if err != nil {
 			return nil, err

@@ -25,8 +25,8 @@ func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
 	for _, at := range []struct{ kind, namespace string }{
 		{"poolgateways", "portico-gateways"}, {"hostnamegrants", "payments"},
 	} {
-		k, _ := c.feed.Kinds.ByPlural(at.kind)
-		c.feed.Handler(k).OnAdd(kubetest.Named(at.namespace, "1"), true)
+		k, _ := c.feed.Kinds.Now().ByPlural(at.kind)
+		c.feed.Handler(k.Plural).OnAdd(kubetest.Named(at.namespace, "1"), true)
 	}
 	names, err := c.Namespaces(t.Context(), kubetest.Dev)
 	if want := []string{"bound", "labelled", "payments", "search"}; err != nil || !slices.Equal(names, want) {

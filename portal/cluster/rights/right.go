@@ -19,7 +19,7 @@ var (
 
 // To returns the right to do verb with objects of the kind.
 func To(verb string, k catalog.Kind, namespace string) Right {
-	return Right{Verb: verb, Group: k.Resource.Group, Resource: k.Plural, Namespace: namespace, ofKind: true}
+	return Right{Verb: verb, Group: k.Resource.Group, Resource: k.Resource.Resource, Namespace: namespace, ofKind: true}
 }
 
 // ToEach returns the rights to do verb with objects of each of the kinds.

@@ -11,7 +11,7 @@ import (
 
 func TestRightsCostFewReviews(t *testing.T) {
 	c, j := crowd(t, "list s3buckets payments", "delete s3buckets payments")
-	kinds := c.feed.Kinds.Requestable()
+	kinds := c.feed.Kinds.Now().Requestable()
 	each := len(kinds) * len(verbs)
 	for _, look := range []struct {
 		at   string
@@ -41,7 +41,7 @@ func TestRightsCostFewReviews(t *testing.T) {
 
 func TestRightsInTheWholeClusterHoldInEachNamespace(t *testing.T) {
 	c, j := crowd(t, "get s3buckets")
-	kinds := c.feed.Kinds.Requestable()
+	kinds := c.feed.Kinds.Now().Requestable()
 	for i := range 20 {
 		may, err := c.In(t.Context(), kubetest.Dev, kinds, fmt.Sprintf("other-%03d", i))
 		if err != nil || !slices.Equal(may["s3buckets"], []string{"get"}) {
@@ -56,12 +56,12 @@ func TestRightsInTheWholeClusterHoldInEachNamespace(t *testing.T) {
 func TestRightsThatCannotBeFoundOutAreNoLackOfRights(t *testing.T) {
 	c, j := crowd(t)
 	j.Err = errors.New("down")
-	if may, err := c.In(t.Context(), kubetest.Dev, c.feed.Kinds, "payments"); !kubetest.IsUnavailable(err) {
+	if may, err := c.In(t.Context(), kubetest.Dev, c.feed.Kinds.Now(), "payments"); !kubetest.IsUnavailable(err) {
 		t.Errorf("%v, %v", may, err)
 	}
 	s := c.feed.Cache.(*kubetest.Spaces)
 	s.Failed = errors.New("not synced")
-	if may, err := c.In(t.Context(), kubetest.Dev, c.feed.Kinds, "payments"); !kubetest.IsUnavailable(err) {
+	if may, err := c.In(t.Context(), kubetest.Dev, c.feed.Kinds.Now(), "payments"); !kubetest.IsUnavailable(err) {
 		t.Errorf("%v, %v", may, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Secret's name, its sorted keys. Kinds that the caller cannot list are left out. It neither reads nor lists Secrets.
 func (t *Teams) Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error) {
 	out := map[string][]string{}
-	for _, k := range t.feed.Kinds.Requestable() {
+	for _, k := range t.feed.Kinds.Now().Requestable() {
 		if !k.Namespaced {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster/clustertest"
 	"github.com/portico-platform/portico/portal/cluster/feed"
@@ -26,7 +27,7 @@ func TestBindingsAreThoseOfKindsThatTheCallerMayList(t *testing.T) {
 		return r.ResourceAttributes.Namespace == "payments" && r.ResourceAttributes.Verb == "list" &&
 			may[r.ResourceAttributes.Resource]
 	}
-	from := &feed.Feed{Kinds: kinds, Overview: overview.NewStore()}
+	from := &feed.Feed{Kinds: catalog.NewLive(kinds), Overview: overview.NewStore()}
 	c := New(a, from, objects.New(a, from, nil))
 	add := func(kind, namespace, name string, binding map[string]any) {
 		k, _ := kinds.ByName(kind)

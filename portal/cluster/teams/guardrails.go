@@ -56,7 +56,7 @@ func (t *Teams) teamFor(ctx context.Context, id auth.Identity, k catalog.Kind, n
 // teamOf returns the Team rules of a namespace: its label has the Team's name, and its annotation the Team's UID.
 func (t *Teams) teamOf(ctx context.Context, ns metav1.PartialObjectMetadata) (teamRules, error) {
 	name, uid := ns.Labels[v1alpha1.LabelTeam], ns.Annotations[v1alpha1.AnnotationTeamUID]
-	kind, ok := t.feed.Kinds.ByName(v1alpha1.KindTeam)
+	kind, ok := t.feed.Kinds.Now().ByName(v1alpha1.KindTeam)
 	if name == "" || uid == "" || !ok {
 		return teamRules{}, nil
 	}

@@ -44,7 +44,7 @@ func (t *Teams) Providers(ctx context.Context, id auth.Identity, k catalog.Kind,
 	if err := t.rights.RequireInterest(ctx, id, k, namespace); err != nil {
 		return nil, err
 	}
-	kind, ok := t.feed.Kinds.ByName("AWSProvider")
+	kind, ok := t.feed.Kinds.Now().ByName("AWSProvider")
 	if !ok {
 		return nil, nil
 	}

@@ -18,7 +18,7 @@ import (
 // Visible returns the Teams that the caller can see, by name: all of them with the right to list Teams, else those that
 // the caller can get, as members can get their own. They are shared with the cache: never change one.
 func (t *Teams) Visible(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
-	k, ok := t.feed.Kinds.ByName(v1alpha1.KindTeam)
+	k, ok := t.feed.Kinds.Now().ByName(v1alpha1.KindTeam)
 	if !ok {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func NamespacesOf(team *unstructured.Unstructured) []string {
 // FreeNamespace reports whether the Team of that name could have the namespace: either it does not exist, or its label
 // gives it to the team. The caller needs the right to create Teams.
 func (t *Teams) FreeNamespace(ctx context.Context, id auth.Identity, team, namespace string) (bool, error) {
-	k, _ := t.feed.Kinds.ByName(v1alpha1.KindTeam)
+	k, _ := t.feed.Kinds.Now().ByName(v1alpha1.KindTeam)
 	if err := t.rights.RequireRight(ctx, id, rights.To("create", k, "")); err != nil {
 		return false, err
 	}

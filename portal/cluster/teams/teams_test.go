@@ -42,8 +42,8 @@ func teamed(t *testing.T, allow []string, bindings ...rbacv1.ClusterRoleBinding)
 		Wide:    bindings,
 	})
 	for _, name := range []string{"growth", "payments", "search"} {
-		k, _ := from.Kinds.ByName(v1alpha1.KindTeam)
-		from.Handler(k).OnAdd(teamNamed(name), true)
+		k, _ := from.Kinds.Now().ByName(v1alpha1.KindTeam)
+		from.Handler(k.Plural).OnAdd(teamNamed(name), true)
 	}
 	j := kubetest.NewJudge()
 	may := rights.New(rights.Options{Reviews: j.Reviews(), Feed: from, Clock: j.Clock})
@@ -97,7 +97,7 @@ func TestMembersSeeTheirTeamAlone(t *testing.T) {
 
 func TestARightToOneTeamIsNoneToOthers(t *testing.T) {
 	c, _ := teamed(t, []string{"patch growth"}, teamBinding("growth", ":owner"))
-	k, _ := c.feed.Kinds.ByName(v1alpha1.KindTeam)
+	k, _ := c.feed.Kinds.Now().ByName(v1alpha1.KindTeam)
 	for name, want := range map[string]bool{"growth": true, "payments": false, "": false} {
 		if got, err := c.rights.CanOne(t.Context(), kubetest.Dev, "patch", catalog.Ref{
 			Kind: k,
@@ -112,7 +112,7 @@ func TestARightToOneTeamIsNoneToOthers(t *testing.T) {
 	}); err == nil {
 		t.Error("the right to patch is taken for one to delete")
 	}
-	bucket, _ := c.feed.Kinds.ByPlural("s3buckets")
+	bucket, _ := c.feed.Kinds.Now().ByPlural("s3buckets")
 	if got, err := c.rights.CanOne(t.Context(), kubetest.Dev, "patch",
 		catalog.Ref{Kind: bucket, Namespace: "payments", Name: "growth"}); err != nil || got {
 		t.Errorf("a bucket of that name: %v, %v", got, err)

@@ -82,7 +82,7 @@ func (p *Pages) concerns(o tabRequest) func(feed.Change) bool {
 		kinds = []string{page.ProviderKind, v1alpha1.KindAccessBinding}
 	}
 	for _, name := range kinds {
-		k, _ := p.Cluster.Kinds.ByName(name)
+		k, _ := p.Cluster.Kinds.Now().ByName(name)
 		shown[k.Plural] = true
 	}
 	shown[feed.Quotas] = true

@@ -55,7 +55,7 @@ func (p *Pages) addHealth(ctx context.Context, o tabRequest, view *views.Overvie
 	if err != nil {
 		return err
 	}
-	kinds := p.Cluster.Kinds.Requestable()
+	kinds := p.Cluster.Kinds.Now().Requestable()
 	requestable := func(at overview.Place) bool { _, ok := kinds.ByPlural(at.Kind); return ok }
 	view.Counts = page.CountsIn(all.Sum(requestable))
 	for _, k := range kinds {
@@ -174,7 +174,7 @@ func cellOf(k catalog.Kind, n overview.Counts) views.HealthCell {
 
 // troubleOf returns a row of a list; several lists can contain the same object.
 func (p *Pages) troubleOf(list string, t overview.Trouble) views.Trouble {
-	k, _ := p.Cluster.Kinds.ByPlural(t.Kind)
+	k, _ := p.Cluster.Kinds.Now().ByPlural(t.Kind)
 	s := p.SpaceNamed(cmp.Or(t.Namespace, page.PlatformTeam))
 	brief, _ := humanize.FirstSentence(t.Why)
 	return views.Trouble{
@@ -186,7 +186,7 @@ func (p *Pages) troubleOf(list string, t overview.Trouble) views.Trouble {
 
 // finalizers returns the finalizers of an object being deleted; none if it is gone, or the caller cannot get it.
 func (p *Pages) finalizers(ctx context.Context, o tabRequest, t overview.Trouble) ([]string, error) {
-	k, ok := p.Cluster.Kinds.ByPlural(t.Kind)
+	k, ok := p.Cluster.Kinds.Now().ByPlural(t.Kind)
 	if !ok {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ func (p *Pages) finalizers(ctx context.Context, o tabRequest, t overview.Trouble
 
 // addTimes adds aggregates over the whole cluster, which need no right.
 func (p *Pages) addTimes(view *views.Overview) {
-	for _, k := range p.Cluster.Kinds.Requestable() {
+	for _, k := range p.Cluster.Kinds.Now().Requestable() {
 		t := p.Cluster.Objects.TimesToReady(k)
 		row := views.KindTimes{
 			Kind: k.Title, Icon: k.Icon, Slowest: views.ListPath(views.Query{Kind: k.Plural, Sort: views.SortTook}),

@@ -61,7 +61,7 @@ type usage struct {
 // providerUse returns the usage by provider, of resources that the caller can list.
 func (p *Pages) providerUse(ctx context.Context, o tabRequest) (map[string]*usage, error) {
 	use := map[string]*usage{}
-	for _, k := range p.Cluster.Kinds {
+	for _, k := range p.Cluster.Kinds.Now() {
 		if !k.Namespaced || !k.Has("providerRef") {
 			continue
 		}

@@ -38,11 +38,12 @@ func (p *Pages) addWork(ctx context.Context, o tabRequest, all overview.Overview
 // ofController returns links to all of a controller's resources, and to those that need attention with their number;
 // empty if there is no list, or the caller cannot list them everywhere.
 func (p *Pages) ofController(controller string, all overview.Overview) (every, failing views.Choice) {
-	i := slices.IndexFunc(p.Cluster.Kinds, func(k catalog.Kind) bool { return strings.EqualFold(k.Name, controller) })
-	if i < 0 || slices.Contains(all.Narrow, p.Cluster.Kinds[i].Plural) {
+	kinds := p.Cluster.Kinds.Now()
+	i := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return k.Own() && strings.EqualFold(k.Name, controller) })
+	if i < 0 || slices.Contains(all.Narrow, kinds[i].Plural) {
 		return views.Choice{Label: controller}, views.Choice{}
 	}
-	k := p.Cluster.Kinds[i]
+	k := kinds[i]
 	way := func(is phase.Phase) string {
 		q := views.Query{Kind: k.Plural, Phase: is.Slug()}
 		switch {

@@ -21,7 +21,7 @@ func (p *Pages) addOwners(ctx context.Context, o tabRequest, view *views.Admin) 
 	if err != nil {
 		return err
 	}
-	k, _ := p.Cluster.Kinds.ByName(page.TeamKind)
+	k, _ := p.Cluster.Kinds.Now().ByName(page.TeamKind)
 	if view.MayCreate, err = p.Cluster.Rights.Can(ctx, o.id, "create", k, ""); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *Pages) ownerRow(obj *unstructured.Unstructured, counts overview.Overvie
 	if n, ok, _ := unstructured.NestedInt64(obj.Object, "status", "members"); ok {
 		row.Members = int(n)
 	}
-	kinds := p.Cluster.Kinds.Requestable()
+	kinds := p.Cluster.Kinds.Now().Requestable()
 	row.Counts = page.CountsOver(counts.Sum(func(at overview.Place) bool {
 		_, requestable := kinds.ByPlural(at.Kind)
 		return requestable && slices.Contains(has, at.Namespace)

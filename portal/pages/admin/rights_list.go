@@ -75,7 +75,7 @@ func (p *Pages) rightOf(obj *unstructured.Unstructured, b *v1alpha1.AccessBindin
 		Shared:         b.Status.Mode == v1alpha1.WorkloadIdentityPodIdentity,
 	}
 	for _, of := range b.Spec.Resources {
-		kind, _ := p.Cluster.Kinds.ByName(of.Kind)
+		kind, _ := p.Cluster.Kinds.Now().ByName(of.Kind)
 		r.Uses = append(r.Uses, views.Relation{
 			Resource: views.Resource{Kind: kind.Title, Name: of.Name},
 			Purpose:  access.Words(of.Kind, of.Access),

@@ -42,7 +42,7 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (
 	all []*unstructured.Unstructured, hidden bool, err error,
 ) {
-	k, ok := p.Cluster.Kinds.ByName(name)
+	k, ok := p.Cluster.Kinds.Now().ByName(name)
 	if !ok {
 		return nil, false, nil
 	}

@@ -41,7 +41,7 @@ func (b *Base) ActivityRows(all, some []*corev1.Event) []views.ActivityRow {
 	var rows []views.ActivityRow
 	for _, e := range some {
 		of := e.InvolvedObject
-		k, known := b.Cluster.Kinds.ByName(of.Kind)
+		k, known := b.Cluster.Kinds.Now().ByName(of.Kind)
 		row := views.ActivityRow{
 			Text: e.Message, Icon: ActivityIcon(e.Reason), Kind: cmp.Or(k.Title, of.Kind), Resource: views.Choice{
 				Label: of.Name,

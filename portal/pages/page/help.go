@@ -31,7 +31,7 @@ func (b *Base) help(r *http.Request) string {
 			return views.DocsPath + "/" + of.page
 		}
 	}
-	if k, ok := b.Cluster.Kinds.ByPlural(chi.URLParam(r, "kind")); ok {
+	if k, ok := b.Cluster.Kinds.Now().ByPlural(chi.URLParam(r, "kind")); ok {
 		return views.DocsPath + "/kinds/" + strings.ToLower(k.Name)
 	}
 	return views.DocsPath + "/user-guide#in-the-browser"

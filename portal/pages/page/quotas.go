@@ -41,7 +41,7 @@ func CountQuota(plural string) string { return "count/" + plural + "." + v1alpha
 
 // quotaOf returns what a quota limits, with a link to the list if it counts one of our kinds.
 func (b *Base) quotaOf(q teams.Quota) views.Choice {
-	for _, k := range b.Cluster.Kinds {
+	for _, k := range b.Cluster.Kinds.Now() {
 		if CountQuota(k.Plural) != q.Of {
 			continue
 		}

@@ -51,7 +51,7 @@ func ElementID(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // ResourceNamed returns the view of an object of the kind, in any namespace.
 func (b *Base) ResourceNamed(kind string, obj *unstructured.Unstructured) views.Resource {
-	k, _ := b.Cluster.Kinds.ByName(kind)
+	k, _ := b.Cluster.Kinds.Now().ByName(kind)
 	return ResourceOf(b.SpaceNamed(cmp.Or(obj.GetNamespace(), PlatformTeam)), k, obj, b.Now())
 }
 
@@ -67,7 +67,7 @@ func Slug(name string) string {
 
 // HolderLink returns a link to the holder of a hostname; empty if there is none.
 func (b *Base) HolderLink(h availability.Holder) views.Choice {
-	k, ok := b.Cluster.Kinds.ByName(HostnameKind)
+	k, ok := b.Cluster.Kinds.Now().ByName(HostnameKind)
 	if h == (availability.Holder{}) || !ok {
 		return views.Choice{}
 	}

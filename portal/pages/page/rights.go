@@ -12,7 +12,7 @@ import (
 
 // IsAdmin reports whether the caller is a platform admin: one who can list claims, which belong to no team.
 func (b *Base) IsAdmin(ctx context.Context, id auth.Identity) (bool, error) {
-	k, ok := b.Cluster.Kinds.ByName(ClaimKind)
+	k, ok := b.Cluster.Kinds.Now().ByName(ClaimKind)
 	if !ok {
 		return false, nil
 	}
@@ -21,7 +21,7 @@ func (b *Base) IsAdmin(ctx context.Context, id auth.Identity) (bool, error) {
 
 // RequireAdmin returns an error unless the caller is a platform admin.
 func (b *Base) RequireAdmin(ctx context.Context, id auth.Identity) error {
-	k, ok := b.Cluster.Kinds.ByName(ClaimKind)
+	k, ok := b.Cluster.Kinds.Now().ByName(ClaimKind)
 	if !ok {
 		return &failure.ForbiddenError{Verb: "list", Resource: "domainclaims"}
 	}
@@ -31,8 +31,8 @@ func (b *Base) RequireAdmin(ctx context.Context, id auth.Identity) error {
 // Ahead starts the checks of the rights that every page's frame needs and of more, concurrently, before the page
 // makes them one by one. Other rights are checked when they are needed.
 func (b *Base) Ahead(ctx context.Context, id auth.Identity, more ...rights.Right) {
-	wide := slices.Concat(b.Cluster.Kinds.Requestable(), b.SpaceNamed(PlatformTeam).Kinds)
-	if k, ok := b.Cluster.Kinds.ByName(ClaimKind); ok {
+	wide := slices.Concat(b.Cluster.Kinds.Now().Requestable(), b.SpaceNamed(PlatformTeam).Kinds)
+	if k, ok := b.Cluster.Kinds.Now().ByName(ClaimKind); ok {
 		wide = append(wide, k)
 	}
 	b.Cluster.Rights.Ahead(ctx, id, append(rights.ToEach("list", wide, ""), more...)...)

@@ -57,16 +57,16 @@ func (b *Base) SpaceNamed(team string) Space {
 	case AllTeams:
 		return Space{
 			people: &b.people, Team: views.Team{ID: AllTeams, Name: "all teams"},
-			Listed: b.Cluster.Kinds.Requestable(),
+			Listed: b.Cluster.Kinds.Now().Requestable(),
 		}
 	case PlatformTeam:
-		all := b.Cluster.Kinds.Namespaced(false)
+		all := b.Cluster.Kinds.Now().Namespaced(false)
 		return Space{
 			people: &b.people, Team: views.Team{ID: PlatformTeam, Name: "the platform"}, Kinds: all.Offered(),
 			Listed: all.Offered(), Shown: all,
 		}
 	}
-	all := b.Cluster.Kinds.Namespaced(true)
+	all := b.Cluster.Kinds.Now().Namespaced(true)
 	return Space{
 		people: &b.people, Team: views.Team{ID: team, Name: team, About: true}, Namespace: team,
 		Kinds: all.Offered(), Listed: all.Offered(), Shown: all,

@@ -40,7 +40,7 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names, kinds: p.Cluster.Kinds}
+	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names, kinds: p.Cluster.Kinds.Now()}
 	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
 		return formRequest{}, err
 	}

@@ -39,7 +39,7 @@ func (p *Pages) withUsers(ctx context.Context, f formRequest, d form.Draft) (for
 
 // ownUsers reports whether an application can have its own user in a database; false if the caller cannot see it.
 func (p *Pages) ownUsers(ctx context.Context, f formRequest, database string) (bool, error) {
-	kind, ok := p.Cluster.Kinds.ByName(v1alpha1.KindRDSInstance)
+	kind, ok := p.Cluster.Kinds.Now().ByName(v1alpha1.KindRDSInstance)
 	if !ok {
 		return false, nil
 	}

@@ -136,6 +136,6 @@ func queryOfObject(obj *unstructured.Unstructured) availability.Query {
 
 // grantRef returns the one HostnameGrant of a namespace.
 func (p *Pages) grantRef(namespace string) (catalog.Ref, bool) {
-	k, ok := p.Cluster.Kinds.ByName(page.GrantKind)
+	k, ok := p.Cluster.Kinds.Now().ByName(page.GrantKind)
 	return catalog.Ref{Kind: k, Namespace: namespace, Name: v1alpha1.HostnameGrantName}, ok
 }

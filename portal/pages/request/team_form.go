@@ -24,9 +24,9 @@ func (p *Pages) teamRequest(r *http.Request) (formRequest, error) {
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceNamed(page.PlatformTeam), people: p.Names, kinds: p.Cluster.Kinds}
+	f := formRequest{id: id, space: p.SpaceNamed(page.PlatformTeam), people: p.Names, kinds: p.Cluster.Kinds.Now()}
 	var ok bool
-	if f.kind, ok = p.Cluster.Kinds.ByName(page.TeamKind); !ok {
+	if f.kind, ok = p.Cluster.Kinds.Now().ByName(page.TeamKind); !ok {
 		return f, page.ErrNoPage
 	}
 	return f, p.Cluster.Rights.Require(r.Context(), id, "create", f.ref(""))
@@ -69,7 +69,7 @@ func teamFormPage(frame views.Frame, f formRequest) views.Form {
 
 // regions returns the regions that each AWS account allows, for accounts that the caller can list.
 func (p *Pages) regions(ctx context.Context, id auth.Identity) (map[string][]string, error) {
-	k, ok := p.Cluster.Kinds.ByName(page.ProviderKind)
+	k, ok := p.Cluster.Kinds.Now().ByName(page.ProviderKind)
 	if !ok {
 		return nil, nil
 	}

@@ -48,7 +48,7 @@ func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 	}}
 	for _, b := range app.Spec.Bindings {
 		if words := access.Words(b.Kind, b.Access); words != "" {
-			kind, _ := p.Cluster.Kinds.ByName(b.Kind)
+			kind, _ := p.Cluster.Kinds.Now().ByName(b.Kind)
 			a.Uses = append(a.Uses, views.Relation{
 				Resource: views.Resource{Kind: kind.Title, Name: b.Name},
 				Purpose:  words,
@@ -61,7 +61,7 @@ func (p *Pages) accessOf(app *v1alpha1.WebApp) *views.Access {
 // givenTo returns the rights that the Pods have by each binding, from the status.
 func (p *Pages) givenTo(app *v1alpha1.WebApp) (all []views.Given) {
 	for _, b := range app.Status.Bindings {
-		kind, _ := p.Cluster.Kinds.ByName(b.Kind)
+		kind, _ := p.Cluster.Kinds.Now().ByName(b.Kind)
 		all = append(all, views.Given{
 			Kind: kind.Title, Name: b.Name, Variables: b.Variables, Folder: b.Folder,
 			Secret: b.Secret, User: signsInAs(app, b),

@@ -8,15 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/web/views"
 )
 
 // TestAnObjectsPageTellsWhatItIs: the page shows the details of an instance; values that are not known yet have their
 // place.
 func TestAnObjectsPageTellsWhatItIs(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
+	kinds, err := catalogtest.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

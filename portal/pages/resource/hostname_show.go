@@ -54,7 +54,7 @@ func (p *Pages) addHostname(ctx context.Context, l objectRequest, obj *unstructu
 
 // useHref returns the URL of the form for a web app with the hostname, for callers who can post it.
 func (p *Pages) useHref(ctx context.Context, l objectRequest, leaving bool) (string, error) {
-	app, ok := p.Cluster.Kinds.ByName(catalog.AppKind)
+	app, ok := p.Cluster.Kinds.Now().ByName(catalog.AppKind)
 	if !ok || leaving {
 		return "", nil
 	}

@@ -72,7 +72,7 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 func (p *Pages) naming(ctx context.Context, l objectRequest, references func(catalog.Kind) []catalog.Reference) (
 	all views.Users, err error,
 ) {
-	for _, k := range p.Cluster.Kinds {
+	for _, k := range p.Cluster.Kinds.Now() {
 		for _, r := range references(k) {
 			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
 				continue
@@ -115,7 +115,7 @@ func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference,
 func (p *Pages) providerUsers(ctx context.Context, l objectRequest) (views.Users, error) {
 	all := views.Users{Wait: true}
 	var kinds catalog.Catalog
-	for _, k := range p.Cluster.Kinds {
+	for _, k := range p.Cluster.Kinds.Now() {
 		if !k.Namespaced || !k.Has("providerRef") {
 			continue
 		}

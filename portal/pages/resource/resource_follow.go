@@ -91,7 +91,7 @@ func (p *Pages) followRelated(ctx context.Context, l objectRequest) <-chan struc
 	plurals := map[string]bool{}
 	for _, r := range l.ref.Kind.Refers {
 		for _, name := range r.Kinds {
-			if k, ok := p.Cluster.Kinds.ByName(name); ok {
+			if k, ok := p.Cluster.Kinds.Now().ByName(name); ok {
 				plurals[k.Plural] = true
 			}
 		}

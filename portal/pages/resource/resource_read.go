@@ -40,7 +40,7 @@ func (p *Pages) readRequest(r *http.Request) (objectRequest, error) {
 func (p *Pages) targetOf(ctx context.Context, l objectRequest, t catalog.Target) (
 	catalog.Kind, *unstructured.Unstructured, error,
 ) {
-	kind, ok := p.Cluster.Kinds.ByName(t.Kind)
+	kind, ok := p.Cluster.Kinds.Now().ByName(t.Kind)
 	if !ok {
 		return kind, nil, nil
 	}

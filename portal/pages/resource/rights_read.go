@@ -86,7 +86,7 @@ func (p *Pages) rightsOfDetail(l objectRequest) []rights.Right {
 	if isApp(k) {
 		out = append(out, rights.ListPods.In(ns), rights.GetLogs.In(ns), rights.GetUsage.In(ns))
 	}
-	for _, other := range p.Cluster.Kinds {
+	for _, other := range p.Cluster.Kinds.Now() {
 		if refers(other, k) {
 			out = append(out, rights.To("list", other, ns))
 		}

@@ -143,7 +143,7 @@ func (p *Pages) secretOf(s page.Space, one operatorapi.Secret) views.Secret {
 // usesOf returns the objects that use a Secret, with links to their pages.
 func (p *Pages) usesOf(s page.Space, all []operatorapi.SecretUse) (out []views.SecretUse) {
 	for _, u := range all {
-		kind, known := p.Cluster.Kinds.ByName(u.Kind)
+		kind, known := p.Cluster.Kinds.Now().ByName(u.Kind)
 		if !known {
 			continue
 		}

@@ -25,7 +25,7 @@ func (p *Pages) addDeployers(t *v1alpha1.Team, view *views.OwnerView) {
 		{Value: string(v1alpha1.DeployerDeveloper), Label: "Developer: requests, changes and deletes all kinds"},
 		{Value: string(v1alpha1.DeployerViewer), Label: "Viewer: looks"},
 	}
-	for _, k := range p.Cluster.Kinds.Requestable() {
+	for _, k := range p.Cluster.Kinds.Now().Requestable() {
 		view.DeployerRoles = append(view.DeployerRoles, views.Choice{
 			Value: k.Name, Label: k.Title + " only: requests, changes and deletes this kind",
 		})
@@ -64,7 +64,7 @@ func (p *Pages) rightsOf(d *v1alpha1.TeamDeployer) string {
 	if len(d.Kinds) > 0 {
 		var titles []string
 		for _, name := range d.Kinds {
-			if k, ok := p.Cluster.Kinds.ByName(name); ok {
+			if k, ok := p.Cluster.Kinds.Now().ByName(name); ok {
 				titles = append(titles, k.Title)
 			}
 		}

@@ -26,7 +26,7 @@ func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
 	if err != nil {
 		return teamRequest{}, err
 	}
-	k, ok := p.Cluster.Kinds.ByName(page.TeamKind)
+	k, ok := p.Cluster.Kinds.Now().ByName(page.TeamKind)
 	if !ok {
 		return teamRequest{}, page.ErrNoPage
 	}

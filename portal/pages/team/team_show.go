@@ -191,7 +191,7 @@ func (p *Pages) addUse(t *v1alpha1.Team) func(context.Context, teamRequest, *vie
 
 // requestedIn returns a function that matches the requestable kinds in a namespace.
 func (p *Pages) requestedIn(namespace string) func(overview.Place) bool {
-	kinds := p.Cluster.Kinds.Requestable()
+	kinds := p.Cluster.Kinds.Now().Requestable()
 	return func(at overview.Place) bool {
 		_, requestable := kinds.ByPlural(at.Kind)
 		return requestable && at.Namespace == namespace
@@ -219,7 +219,7 @@ func (p *Pages) addFirst(ctx context.Context, l teamRequest, view *views.OwnerVi
 }
 
 func (p *Pages) mayRequest(ctx context.Context, l teamRequest, namespace string) (bool, error) {
-	for _, k := range p.Cluster.Kinds.Requestable() {
+	for _, k := range p.Cluster.Kinds.Now().Requestable() {
 		if may, err := p.Cluster.Rights.Can(ctx, l.id, "create", k, namespace); may || err != nil {
 			return may, err
 		}
