@@ -9,9 +9,9 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Labels of ClusterRoles whose rules become part of a role of Portico: viewer, developer, owner and admin of a
-// namespace, portal for what the portal reads, and impersonator for what it does as its users.
-const aggregateTo = "portico.dev/aggregate-to-"
+// AggregateTo begins the labels of ClusterRoles whose rules become part of a role of Portico: viewer, developer, owner
+// and admin, portal for what the portal reads, and impersonator for what it does as its users.
+const AggregateTo = "portico.dev/aggregate-to-"
 
 // looking are the verbs that change nothing.
 var looking = []v1alpha1.CatalogVerb{"get", "list", "watch"}
@@ -42,7 +42,7 @@ func Roles(e *v1alpha1.CatalogEntry) []rbacv1.ClusterRole {
 			Rules: []rbacv1.PolicyRule{{APIGroups: []string{d.Group}, Resources: []string{d.Resource}, Verbs: verbs}},
 		}
 		for _, one := range to {
-			r.Labels[aggregateTo+one] = "true"
+			r.Labels[AggregateTo+one] = "true"
 		}
 		return r
 	}

@@ -109,7 +109,8 @@ resource, 6 no access.`,
 	group(root, "look", a.describeCommand(), a.eventsCommand(), a.historyCommand(), a.deletedCommand(),
 		a.activityCommand(), a.logsCommand())
 	group(root, "session", a.loginCommand(), a.logoutCommand(), a.whoamiCommand())
-	group(root, "admin", a.sessionsCommand(), a.checkCommand(), a.backupCommand(), a.restoreCommand())
+	group(root, "admin", a.sessionsCommand(), a.checkCommand(), a.kindCommand(), a.backupCommand(),
+		a.restoreCommand())
 	root.AddCommand(a.versionCommand())
 	return root
 }

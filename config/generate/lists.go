@@ -64,8 +64,10 @@ func camelCase(name string) string {
 
 // sets are the sets of kinds for lists, by name.
 var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
-	"all":       func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
-	"written":   func(k *apiextensionsv1.CustomResourceDefinition) bool { return kinds.Of(k).Writers != v1alpha1.WritersPortico },
+	"all": func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
+	"written": func(k *apiextensionsv1.CustomResourceDefinition) bool {
+		return kinds.Of(k).Writers != v1alpha1.WritersPortico
+	},
 	"requested": kinds.Requested,
 	"aws":       crd.OfAWS,
 	"provided": func(k *apiextensionsv1.CustomResourceDefinition) bool {

@@ -25,7 +25,7 @@ type places struct {
 	files    fs.FS
 	kind     *apiextensionsv1.CustomResourceDefinition
 	entry    *v1alpha1.CatalogEntrySpec // nil if there is none
-	file     string // the kind in lower case, as in file names
+	file     string                     // the kind in lower case, as in file names
 	problems []string
 }
 

@@ -221,7 +221,7 @@ func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own context is cancelled
 	for kind := range scheme().KnownTypes(v1alpha1.GroupVersion) {
-		notOfTests := []string{"List", "AWSProviderList", "TeamList"}
+		notOfTests := []string{"List", "AWSProviderList", "CatalogEntryList", "TeamList"}
 		if strings.HasSuffix(kind, "List") && !slices.Contains(notOfTests, kind) {
 			abandonAll(ctx, t, c, ns, kind)
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -108,6 +109,9 @@ type applier struct {
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
 }
 
+// notSynced is in Kubernetes' refusal while a policy has not read its parameters.
+const notSynced = "not yet synced"
+
 func newApplier(cfg *rest.Config) (*applier, error) {
 	objects, err := dynamic.NewForConfig(cfg)
 	if err != nil {
@@ -135,11 +139,12 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 		client = a.objects.Resource(mapping.Resource).Namespace(namespace)
 	}
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
-	// A policy that patches a kind answers 503 until it knows the kind's schema.
+	// A policy that patches a kind answers 503 until it knows the kind's schema, and one with parameters refuses
+	// everything until it has read them.
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true,
 		func(ctx context.Context) (bool, error) {
 			_, err := client.Apply(ctx, o.GetName(), o, options)
-			if apierrors.IsServiceUnavailable(err) {
+			if apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), notSynced) {
 				return false, nil
 			}
 			return err == nil, err
