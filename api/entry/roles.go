@@ -22,7 +22,7 @@ var looking = []v1alpha1.CatalogVerb{"get", "list", "watch"}
 func Roles(e *v1alpha1.CatalogEntry) []rbacv1.ClusterRole {
 	d, verbs := e.Spec.Definition, e.Spec.Verbs
 	if len(verbs) == 0 {
-		verbs = append(slices.Clone(looking), "create", "update", "patch", "delete")
+		verbs = v1alpha1.AllVerbs()
 	}
 	var look, write, as []string
 	for _, verb := range verbs {

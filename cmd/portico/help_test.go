@@ -79,7 +79,7 @@ func TestEveryCommandHasAnExampleAndCompletion(t *testing.T) {
 func commandOf(name string) string {
 	command := strings.Replace(name, "-", " ", 1)
 	return strings.NewReplacer("portico team-", "portico team ", "portico sessions-", "portico sessions ",
-		"portico secret-", "portico secret ").Replace(command)
+		"portico secret-", "portico secret ", "portico kind-", "portico kind ").Replace(command)
 }
 
 func TestTheDocumentationNamesEveryCommand(t *testing.T) {

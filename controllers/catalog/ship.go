@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,20 +48,43 @@ func (s *Shipper) Start(ctx context.Context) error {
 	}
 }
 
-// Write applies every entry. The error says which failed.
+// Write applies every entry that the cluster does not have as it is. The error says which failed.
 func (s *Shipper) Write(ctx context.Context) error {
 	failed := make([]error, len(s.Entries))
 	for i := range s.Entries {
-		obj, err := applied(&s.Entries[i])
-		if err == nil {
-			err = s.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(fieldManager),
-				client.ForceOwnership)
-		}
-		if err != nil {
+		if err := s.write(ctx, &s.Entries[i]); err != nil {
 			failed[i] = fmt.Errorf("write the entry %s: %w", s.Entries[i].Name, err)
 		}
 	}
 	return errors.Join(failed...)
+}
+
+func (s *Shipper) write(ctx context.Context, shipped *v1alpha1.CatalogEntry) error {
+	var is v1alpha1.CatalogEntry
+	err := s.Client.Get(ctx, client.ObjectKeyFromObject(shipped), &is)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	want := defaulted(shipped)
+	if is.Spec.Teams, is.Spec.Hidden = nil, false; err == nil && equality.Semantic.DeepEqual(is.Spec, want.Spec) {
+		return nil
+	}
+	obj, err := applied(want)
+	if err != nil {
+		return err
+	}
+	return s.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(fieldManager),
+		client.ForceOwnership)
+}
+
+// defaulted returns the entry with the defaults of the definition, for the comparison with that of the cluster.
+func defaulted(e *v1alpha1.CatalogEntry) *v1alpha1.CatalogEntry {
+	e = e.DeepCopy()
+	e.Spec.Writers = cmp.Or(e.Spec.Writers, v1alpha1.WritersTeams)
+	if len(e.Spec.Verbs) == 0 {
+		e.Spec.Verbs = v1alpha1.AllVerbs()
+	}
+	return e
 }
 
 // applied returns the entry without what it leaves to others.

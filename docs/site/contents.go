@@ -77,6 +77,7 @@ var contents = []Group{
 		{"admin-guide", "Admin guide"},
 		{"metrics", "Metrics"},
 		{"runbooks", "Runbooks"},
+		{"catalog", "Offer kinds of others"},
 		{"disaster", "When the cluster is lost"},
 		{"endpoints", "Servers that are not AWS"},
 	}},

@@ -60,6 +60,14 @@ type Kind struct {
 	// Fixed is the beginning of a sentence that says why an object never changes and what to do instead; "" if it can
 	// change.
 	Fixed string
+	// States say when an object of a kind of others is ready or has failed; nil: its conditions follow kstatus.
+	States *v1alpha1.CatalogStates
+	// Controller keeps the objects of a kind of others; nil for Portico's own.
+	Controller *v1alpha1.CatalogController
+	Category   string   // heading in the catalog, "" if it has none
+	Hidden     bool     // not offered to anybody
+	Teams      []string // that are offered the kind; none: all
+	Verbs      []string // what can be done with objects; none: all
 	// KeptBy is who creates objects of the kind, if not teams: operator or admins.
 	KeptBy string
 
@@ -143,6 +151,17 @@ func (k Kind) Chooses(name, value string) bool {
 
 // Tells reports whether status has a field of this name.
 func (k Kind) Tells(name string) bool { return slices.Contains(k.status, name) }
+
+// HasStatus reports whether objects of the kind have a status.
+func (k Kind) HasStatus() bool { return len(k.status) > 0 }
+
+// Allows reports whether the kind's entry allows the verb.
+func (k Kind) Allows(verb string) bool { return len(k.Verbs) == 0 || slices.Contains(k.Verbs, verb) }
+
+// OfferedTo reports whether the kind is offered to the Team.
+func (k Kind) OfferedTo(team string) bool {
+	return !k.Hidden && (len(k.Teams) == 0 || slices.Contains(k.Teams, team))
+}
 
 // Schema returns the kind's OpenAPI v3 schema, as JSON.
 func (k Kind) Schema() []byte { return slices.Clone(k.schema) }

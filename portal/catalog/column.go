@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,6 +30,35 @@ func (c Column) Value(obj *unstructured.Unstructured) string { return evaluate(c
 
 // EndpointOf returns the address that users of the object connect to, or "" if there is none yet.
 func (k Kind) EndpointOf(obj *unstructured.Unstructured) string { return evaluate(k.Endpoint, obj) }
+
+// ValuesAt returns the values at a JSONPath without braces; none if obj has none.
+func ValuesAt(path string, obj *unstructured.Unstructured) (all []any) {
+	p := jsonpath.New("values").AllowMissingKeys(true)
+	if path == "" || p.Parse("{"+path+"}") != nil {
+		return nil
+	}
+	found, err := p.FindResults(obj.Object)
+	if err != nil {
+		return nil
+	}
+	for _, values := range found {
+		for _, v := range values {
+			all = append(all, v.Interface())
+		}
+	}
+	return all
+}
+
+// TextsAt returns the texts, numbers and booleans at a JSONPath, as texts.
+func TextsAt(path string, obj *unstructured.Unstructured) (all []string) {
+	for _, v := range ValuesAt(path, obj) {
+		switch v.(type) {
+		case string, bool, int64, float64:
+			all = append(all, fmt.Sprint(v))
+		}
+	}
+	return all
+}
 
 // evaluate returns "" for a missing path and for a path that does not parse, which a test over the CRDs rules out.
 func evaluate(path string, obj *unstructured.Unstructured) string {

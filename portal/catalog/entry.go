@@ -37,6 +37,11 @@ func (k *Kind) describe(e *v1alpha1.CatalogEntrySpec) {
 			Type: s.Condition, Title: cmp.Or(s.Title, label(s.Condition)), Optional: s.Optional,
 		})
 	}
+	k.States, k.Controller, k.Category = e.States, e.Controller, e.Category
+	k.Hidden, k.Teams = e.Hidden, e.Teams
+	for _, verb := range e.Verbs {
+		k.Verbs = append(k.Verbs, string(verb))
+	}
 	k.Says = sentence(e.Page.Sentence)
 	k.KeptBy = keepers[e.Writers]
 	k.Deletion = Deletion{

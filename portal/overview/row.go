@@ -28,7 +28,7 @@ type Row struct {
 
 // NewRow makes the row of obj.
 func NewRow(k catalog.Kind, obj *unstructured.Unstructured) *Row {
-	row, _ := newRow(k, status.FactsOf(obj), obj)
+	row, _ := newRow(k, status.FactsIn(k, obj), obj)
 	return row
 }
 

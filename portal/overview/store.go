@@ -61,7 +61,7 @@ func NewStore() *Store {
 
 // Put adds obj, of kind k, or replaces its earlier version. It keeps obj without changing it.
 func (s *Store) Put(k catalog.Kind, obj *unstructured.Unstructured) {
-	f := status.FactsOf(obj)
+	f := status.FactsIn(k, obj)
 	row, why := newRow(k, f, obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	entries "github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/apply"
@@ -60,9 +61,11 @@ func TestTheTableOfReferencesIsWhole(t *testing.T) {
 		kinds = append(kinds, kind)
 		spec := crd.Spec(one)
 		have := texts("", &spec)
-		known := plain(kind, strings.FieldsFunc(one.Annotations["portico.dev/names"], func(r rune) bool {
-			return r == ','
-		}))
+		var unique []string
+		for _, field := range entries.Of(one).Form.Unique {
+			unique = append(unique, string(field))
+		}
+		known := plain(kind, unique)
 		for _, x := range astray() {
 			if x.kind == kind {
 				known = append(known, x.path)

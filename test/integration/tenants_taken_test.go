@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	entries "github.com/portico-platform/portico/config/catalog/kinds"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -27,7 +28,10 @@ func TestNothingOfANeighbourIsTaken(t *testing.T) {
 	}
 	var takers, lookers []engine.Object
 	for i := range all {
-		kind, field := all[i].Spec.Names.Kind, all[i].Annotations["portico.dev/names"]
+		kind, field := all[i].Spec.Names.Kind, ""
+		if unique := entries.Of(&all[i]).Form.Unique; len(unique) > 0 {
+			field = string(unique[0])
+		}
 		// Hostnames in another team's domain are not granted. Machines have no names in AWS: instanceName is a tag like
 		// any other, and a machine is adopted only with the tag portico.dev/adopt=<namespace>/<name> on it, which no
 		// field of a request can set.

@@ -17,7 +17,7 @@ import (
 
 // ResourceOf returns the part of an object's view that every page has.
 func ResourceOf(s Space, k catalog.Kind, obj *unstructured.Unstructured, now time.Time) views.Resource {
-	is, why := status.Of(obj)
+	is, why := status.PhaseIn(k, obj)
 	brief, _ := humanize.FirstSentence(why)
 	id := "r-" + k.Plural + "-" + ElementID(obj.GetName())
 	if s.Everywhere() {

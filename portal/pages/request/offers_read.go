@@ -101,7 +101,7 @@ func (p *Pages) choosable(ctx context.Context, id auth.Identity, s page.Space, k
 		case page.ProviderKind:
 			label = joined(label, catalog.TextAt(o, "spec", "region"), catalog.TextAt(o, "status", "accountID"))
 		}
-		if is, _ := status.Of(o); is != phase.Ready {
+		if is, _ := status.PhaseIn(k, o); is != phase.Ready {
 			label += " (" + strings.ToLower(string(is)) + ")"
 		}
 		c.Options = append(c.Options, views.Option{Value: o.GetName(), Label: label})

@@ -28,7 +28,7 @@ type obstacle struct {
 // phase, and among equals the deepest. A missing object is as bad as one that needs attention. It returns nil if there
 // is none, or none that the caller can see.
 func (p *Pages) blocker(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (*views.Relation, error) {
-	if is, _ := status.Of(obj); is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
+	if is, _ := status.PhaseIn(l.ref.Kind, obj); is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
 		return nil, nil //nolint:nilnil // nothing is in the way of what is ready, or left alone
 	}
 	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
@@ -75,7 +75,7 @@ func (p *Pages) obstaclesAt(ctx context.Context, l objectRequest, role string, t
 	case err != nil || obj == nil:
 		return nil, err
 	}
-	is, _ := status.Of(obj)
+	is, _ := status.PhaseIn(kind, obj)
 	if is == phase.Ready {
 		return nil, nil
 	}

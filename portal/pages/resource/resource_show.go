@@ -48,7 +48,7 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 
 // detailOf returns the content of the object's page.
 func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (views.Detail, error) {
-	f := status.FactsOf(obj)
+	f := status.FactsIn(l.ref.Kind, obj)
 	d := views.Detail{
 		Frame: l.frame, Tab: l.tab, Resource: page.ResourceOf(l.space, l.ref.Kind, obj, p.Now()),
 		UID: string(obj.GetUID()), Paused: f.Paused,
@@ -92,7 +92,7 @@ func (p *Pages) addTab(ctx context.Context, l objectRequest, obj *unstructured.U
 	case views.TabObjects:
 		d.Tree, err = p.tree(ctx, l, obj)
 	case views.TabConditions:
-		d.Turns = p.timeline(status.FactsOf(obj))
+		d.Turns = p.timeline(status.FactsIn(l.ref.Kind, obj))
 	case views.TabActivity:
 		d.Changes, d.Deeds = changes(obj), p.activity(obj, *d)
 	case views.TabHistory:

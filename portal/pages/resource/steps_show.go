@@ -40,7 +40,7 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 
 // OwnSteps returns the steps that the object's kind declares, with the state of their conditions.
 func OwnSteps(obj *unstructured.Unstructured, k catalog.Kind, now time.Time) []views.Step {
-	steps, _ := ownSteps(status.FactsOf(obj), k, now)
+	steps, _ := ownSteps(status.FactsIn(k, obj), k, now)
 	return steps
 }
 
