@@ -98,8 +98,8 @@ func firstFields(spec apiext.JSONSchemaProps) (all []v1alpha1.FieldName) {
 
 // endpoints are where objects of others usually say how to reach them, the best first.
 var endpoints = []v1alpha1.CatalogPath{
-	".status.url", ".status.endpoint", ".status.address", ".status.hostname", ".status.ackResourceMetadata.arn", ".status.arn",
-	".status.loadBalancer.ingress[0].hostname", ".spec.secretName",
+	".status.url", ".status.endpoint", ".status.address", ".status.hostname", ".status.ackResourceMetadata.arn",
+	".status.arn", ".status.loadBalancer.ingress[0].hostname", ".spec.secretName",
 }
 
 func firstPage(version *apiext.CustomResourceDefinitionVersion) (page v1alpha1.CatalogPage) {
@@ -138,7 +138,8 @@ var controllers = map[string]controller{
 	".services.k8s.aws": {name: "ACK", states: &v1alpha1.CatalogStates{
 		Ready: []v1alpha1.CatalogState{{Condition: "ACK.ResourceSynced"}},
 		Failed: []v1alpha1.CatalogState{
-			{Condition: "ACK.Terminal"}, {Condition: "ACK.Recoverable"}, {Condition: "ACK.ReferencesResolved", Values: []string{"False"}},
+			{Condition: "ACK.Terminal"}, {Condition: "ACK.Recoverable"},
+			{Condition: "ACK.ReferencesResolved", Values: []string{"False"}},
 		},
 	}},
 	"cert-manager.io":    {name: "cert-manager"},

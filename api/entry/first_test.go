@@ -27,11 +27,15 @@ func TestAFirstEntryIsOfferedOnceItsPowersAreConfirmed(t *testing.T) {
 			}
 			s := first.Spec
 			if s.Title != "HTTP widget set" || s.Definition.Version != "v1" || s.Controller.Name != want.controller {
-				t.Errorf("got %q, %s, %q; want HTTP widget set, v1, %q", s.Title, s.Definition.Version, s.Controller.Name,
-					want.controller)
+				t.Errorf("got %q, %s, %q; want HTTP widget set, v1, %q", s.Title, s.Definition.Version,
+					s.Controller.Name, want.controller)
 			}
-			if ready := s.States != nil; ready != (want.ready != "") || ready && s.States.Ready[0].Condition != want.ready {
-				t.Errorf("states %+v, want ready by %q", s.States, want.ready)
+			ready := ""
+			if s.States != nil {
+				ready = s.States.Ready[0].Condition
+			}
+			if ready != want.ready {
+				t.Errorf("it is ready by %q, want %q", ready, want.ready)
 			}
 			if s.Page.Endpoint != ".status.url" || !slices.Equal(s.Page.Columns, []string{"Size"}) {
 				t.Errorf("page %+v", s.Page)
@@ -52,7 +56,8 @@ func TestAFirstEntryIsOfferedOnceItsPowersAreConfirmed(t *testing.T) {
 }
 
 func TestNoFirstEntryIsWrittenForWhatCannotBeOffered(t *testing.T) {
-	crd := parse[apiext.CustomResourceDefinition](t, strings.Replace(definition, "scope: Namespaced", "scope: Cluster", 1))
+	text := strings.Replace(definition, "scope: Namespaced", "scope: Cluster", 1)
+	crd := parse[apiext.CustomResourceDefinition](t, text)
 	if _, err := entry.First(crd); err == nil || !strings.Contains(err.Error(), "cluster-scoped") {
 		t.Errorf("got %v", err)
 	}
@@ -72,7 +77,9 @@ func TestRolesGiveWhatTheEntryNames(t *testing.T) {
 				"impersonate-on:user-info:delete impersonate-on:serviceaccount:delete",
 			"admin developer owner: create update patch delete",
 		}},
-		"only looking": {"verbs: [get, list, watch]", []string{"portal: get list watch", "admin developer owner viewer: get list watch"}},
+		"only reading": {"verbs: [get, list, watch]", []string{
+			"portal: get list watch", "admin developer owner viewer: get list watch",
+		}},
 		"only by admins": {"writers: Admins\nverbs: [get, list, watch, delete]", []string{
 			"portal: get list watch", "admin developer owner viewer: get list watch",
 			"impersonator: impersonate-on:user-info:delete impersonate-on:serviceaccount:delete", "admin: delete",

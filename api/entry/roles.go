@@ -13,8 +13,13 @@ import (
 // and admin, portal for what the portal reads, and impersonator for what it does as its users.
 const AggregateTo = "portico.dev/aggregate-to-"
 
-// looking are the verbs that change nothing.
-var looking = []v1alpha1.CatalogVerb{"get", "list", "watch"}
+// AllVerbs returns the verbs of an entry that names none.
+func AllVerbs() []v1alpha1.CatalogVerb {
+	return []v1alpha1.CatalogVerb{"get", "list", "watch", "create", "update", "patch", "delete"}
+}
+
+// readVerbs change nothing.
+var readVerbs = []v1alpha1.CatalogVerb{"get", "list", "watch"}
 
 // Roles returns the ClusterRoles for a kind of others: one by which the portal reads its objects and acts as its users,
 // and those by which members of teams can do what the entry's verbs say. An admin applies them: Portico gives itself no
@@ -22,11 +27,11 @@ var looking = []v1alpha1.CatalogVerb{"get", "list", "watch"}
 func Roles(e *v1alpha1.CatalogEntry) []rbacv1.ClusterRole {
 	d, verbs := e.Spec.Definition, e.Spec.Verbs
 	if len(verbs) == 0 {
-		verbs = v1alpha1.AllVerbs()
+		verbs = AllVerbs()
 	}
 	var look, write, as []string
 	for _, verb := range verbs {
-		if slices.Contains(looking, verb) {
+		if slices.Contains(readVerbs, verb) {
 			look = append(look, string(verb))
 			continue
 		}

@@ -132,11 +132,6 @@ const (
 // +kubebuilder:validation:Enum=get;list;watch;create;update;patch;delete
 type CatalogVerb string
 
-// AllVerbs returns the verbs of an entry that names none.
-func AllVerbs() []CatalogVerb {
-	return []CatalogVerb{"get", "list", "watch", "create", "update", "patch", "delete"}
-}
-
 // CatalogController is a controller that is not Portico's.
 type CatalogController struct {
 	// name for people, such as ACK's controller for S3.

@@ -60,7 +60,7 @@ func (a *app) kindAddCommand() *cobra.Command {
 	cmd := o.command(&cobra.Command{
 		Use: "add [CRD]", Short: "Print a first CatalogEntry for a kind of the cluster", Args: words(0, 1),
 		Long: `Add prints a first CatalogEntry for the kind of a custom resource definition: its title in words, the fields that are
-required, where users connect to an object, and what is known of its controller. Complete it, and apply it.`,
+required, where users connect to, and what is known of its controller. Complete it, and apply it.`,
 		Example: "  portico kind add certificates.cert-manager.io > certificate.yaml\n  portico kind add -f crd.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.kindAdd(cmd.Context(), o, args) },
 	})
@@ -102,8 +102,8 @@ func powerNames(powers []v1alpha1.CatalogPower) (all []string) {
 // definition returns the custom resource definition that the command line names.
 func (o *offering) definition(ctx context.Context, args []string) (*apiext.CustomResourceDefinition, error) {
 	if (o.file == "") == (len(args) == 0) {
-		return nil, usagef("name a custom resource definition of the cluster, such as certificates.cert-manager.io, or " +
-			"a file with one in -f")
+		return nil, usagef("name a custom resource definition of the cluster, such as " +
+			"certificates.cert-manager.io, or a file with one in -f")
 	}
 	if o.file != "" {
 		text, err := os.ReadFile(o.file)
@@ -132,7 +132,7 @@ func (a *app) kindRolesCommand() *cobra.Command {
 	return o.command(&cobra.Command{
 		Use: "roles [NAME...]", Short: "Print the roles that kinds of others need",
 		Long: `Roles prints ClusterRoles for the kinds of others that have a CatalogEntry, or for those that you name: by them the portal
-reads their objects and acts for its users, and members of teams can do what the entry's verbs say. They become part of
+reads their resources and acts for its users, and members of teams can do what the entry's verbs say. They become part of
 Portico's own roles by their labels. Portico gives itself no rights: apply them with kubectl.`,
 		Example: "  portico kind roles | kubectl apply -f -",
 		RunE: func(cmd *cobra.Command, args []string) error {

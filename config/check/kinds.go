@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/portico-platform/portico/api/entry"
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -84,7 +83,9 @@ func (c *Cluster) Kind(ctx context.Context, e *v1alpha1.CatalogEntry) ([]Finding
 	if crd == nil {
 		return all, nil
 	}
-	for _, look := range []func(context.Context, *v1alpha1.CatalogEntry) ([]Finding, error){c.portalRights, c.teamRights} {
+	for _, look := range []func(context.Context, *v1alpha1.CatalogEntry) ([]Finding, error){
+		c.portalRights, c.teamRights,
+	} {
 		found, err := look(ctx, e)
 		if err != nil {
 			return nil, err
@@ -133,7 +134,7 @@ func (c *Cluster) portalRights(ctx context.Context, e *v1alpha1.CatalogEntry) (a
 
 // teamRights looks whether Portico's roles for members of teams have the rules for the kind.
 func (c *Cluster) teamRights(ctx context.Context, e *v1alpha1.CatalogEntry) (all []Finding, err error) {
-	roles := c.objects.Resource(schema.GroupVersionResource{Group: rbacv1.GroupName, Version: "v1", Resource: "clusterroles"})
+	roles := c.objects.Resource(rbacv1.SchemeGroupVersion.WithResource("clusterroles"))
 	for _, name := range []string{"viewer", "developer"} {
 		got, err := roles.Get(ctx, "portico-"+name, metav1.GetOptions{})
 		if err != nil {

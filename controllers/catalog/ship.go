@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/entry"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -82,7 +83,7 @@ func defaulted(e *v1alpha1.CatalogEntry) *v1alpha1.CatalogEntry {
 	e = e.DeepCopy()
 	e.Spec.Writers = cmp.Or(e.Spec.Writers, v1alpha1.WritersTeams)
 	if len(e.Spec.Verbs) == 0 {
-		e.Spec.Verbs = v1alpha1.AllVerbs()
+		e.Spec.Verbs = entry.AllVerbs()
 	}
 	return e
 }

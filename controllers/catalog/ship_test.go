@@ -26,7 +26,9 @@ func TestOnlyEntriesThatDifferAreWritten(t *testing.T) {
 	}
 	writes := 0
 	c := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
-		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration,
+			opts ...client.ApplyOption,
+		) error {
 			writes++
 			return c.Apply(ctx, obj, opts...)
 		},

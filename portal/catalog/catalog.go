@@ -5,9 +5,6 @@
 package catalog
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -231,97 +228,4 @@ func (c Catalog) part(what string, drop func(Kind) bool) Catalog {
 	}
 	one, _ := parts.LoadOrStore(key, slices.Clip(slices.DeleteFunc(slices.Clone(c), drop)))
 	return one.(Catalog)
-}
-
-// New returns the catalog of the entries, whose definitions are among crds.
-func New(crds []apiext.CustomResourceDefinition, entries []v1alpha1.CatalogEntry) (Catalog, error) {
-	defined := map[string]*apiext.CustomResourceDefinition{}
-	for i := range crds {
-		defined[crds[i].Name] = &crds[i]
-	}
-	described := make([]Described, 0, len(entries))
-	for i := range entries {
-		crd, ok := defined[entries[i].Name]
-		if !ok {
-			return nil, fmt.Errorf("the entry %s has no CRD", entries[i].Name)
-		}
-		one, err := Describe(crd, &entries[i].Spec)
-		if err != nil {
-			return nil, fmt.Errorf("reading the CRD %s: %w", crd.Name, err)
-		}
-		described = append(described, one)
-	}
-	return Join(described), nil
-}
-
-// Described is a kind without its references, which lead to other kinds.
-type Described struct {
-	kind  Kind
-	entry *v1alpha1.CatalogEntrySpec
-}
-
-// Known reports whether d is a kind: the zero value is not.
-func (d Described) Known() bool { return d.entry != nil }
-
-// Join returns the catalog of the kinds.
-func Join(all []Described) Catalog {
-	kinds := make(Catalog, 0, len(all))
-	for _, one := range all {
-		kinds = append(kinds, one.kind)
-	}
-	for i := range kinds {
-		kinds.refer(&kinds[i], all[i].entry)
-	}
-	slices.SortFunc(kinds, func(a, b Kind) int {
-		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Plural, b.Plural))
-	})
-	return kinds
-}
-
-// Describe returns the kind of a definition, as the entry describes it.
-func Describe(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Described, error) {
-	k, err := newKind(crd, entry)
-	return Described{kind: k, entry: entry}, err
-}
-
-// pluralOf returns the Plural of a kind.
-func pluralOf(crd *apiext.CustomResourceDefinition) string {
-	if crd.Spec.Group == v1alpha1.GroupVersion.Group {
-		return crd.Spec.Names.Plural
-	}
-	return crd.Spec.Names.Plural + "." + crd.Spec.Group
-}
-
-func newKind(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Kind, error) {
-	i := slices.IndexFunc(crd.Spec.Versions, func(v apiext.CustomResourceDefinitionVersion) bool {
-		return v.Name == entry.Definition.Version
-	})
-	if i < 0 || crd.Spec.Versions[i].Schema == nil || crd.Spec.Versions[i].Schema.OpenAPIV3Schema == nil {
-		return Kind{}, fmt.Errorf("no version %s with a schema", entry.Definition.Version)
-	}
-	v := crd.Spec.Versions[i]
-	root := v.Schema.OpenAPIV3Schema
-	raw, err := jsonSchema(root)
-	if err != nil {
-		return Kind{}, err
-	}
-	spec := root.Properties["spec"]
-	k := Kind{
-		Resource:   schema.GroupVersionResource{Group: crd.Spec.Group, Version: v.Name, Resource: crd.Spec.Names.Plural},
-		Name:       crd.Spec.Names.Kind,
-		Plural:     pluralOf(crd),
-		ShortNames: crd.Spec.Names.ShortNames,
-		Namespaced: crd.Spec.Scope == apiext.NamespaceScoped,
-		Help:       oneLine(root.Description),
-		Fields:     specFields(spec, fieldNames(entry.Form.First), fieldNames(entry.Form.Order)),
-		Columns:    columns(v.AdditionalPrinterColumns),
-		status:     slices.Sorted(maps.Keys(root.Properties["status"].Properties)),
-		rules:      root.XValidations,
-		Fixed:      neverChanges(spec.XValidations),
-		schema:     raw,
-	}
-	fixRoot(k.Fields, root.XValidations)
-	k.describe(entry)
-	k.shape, err = shapeOf(root)
-	return k, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// FactsIn returns the facts of an object of any kind. Objects of kinds of others get the conditions Ready and Stalled by
-// what their entry says, or by kstatus without: what has no conditions is ready once it has a status, and a status
+// FactsIn returns the facts of an object of any kind. Objects of kinds of others get the conditions Ready and Stalled
+// by what their entry says, or by kstatus without: what has no conditions is ready once it has a status, and a status
 // without observedGeneration is current.
 func FactsIn(k catalog.Kind, obj *unstructured.Unstructured) Facts {
 	f := FactsOf(obj)
@@ -81,8 +81,8 @@ func (f *Facts) judge(k catalog.Kind, rules *v1alpha1.CatalogStates, obj *unstru
 	f.set(Condition{v1alpha1.ConditionReady, is, "", strings.Join(said, " "), ""})
 }
 
-// holds reports whether the state is that of obj. If an object has several conditions of a type, as a route has for each
-// parent, all must hold.
+// holds reports whether the state is that of obj. If an object has several conditions of a type, as a route has for
+// each parent, all must hold.
 func (f *Facts) holds(s v1alpha1.CatalogState, obj *unstructured.Unstructured) bool {
 	values := s.Values
 	if len(values) == 0 {

@@ -154,7 +154,8 @@ func (p *places) clusterRoles() map[string][]rbacv1.PolicyRule {
 		"\n---\n") {
 		var role rbacv1.ClusterRole
 		if err := yaml.Unmarshal([]byte(doc), &role); err == nil && role.Kind == "ClusterRole" {
-			all[role.Name] = role.Rules
+			name := strings.Replace(role.Name, "portico-base-", "portico-", 1) // which it becomes part of
+			all[name] = append(all[name], role.Rules...)
 		}
 	}
 	return all

@@ -144,7 +144,8 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true,
 		func(ctx context.Context) (bool, error) {
 			_, err := client.Apply(ctx, o.GetName(), o, options)
-			if apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), notSynced) {
+			if apierrors.IsServiceUnavailable(err) ||
+				apierrors.IsForbidden(err) && strings.Contains(err.Error(), notSynced) {
 				return false, nil
 			}
 			return err == nil, err

@@ -28,7 +28,8 @@ type obstacle struct {
 // phase, and among equals the deepest. A missing object is as bad as one that needs attention. It returns nil if there
 // is none, or none that the caller can see.
 func (p *Pages) blocker(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (*views.Relation, error) {
-	if is, _ := status.PhaseIn(l.ref.Kind, obj); is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
+	is, _ := status.PhaseIn(l.ref.Kind, obj)
+	if is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
 		return nil, nil //nolint:nilnil // nothing is in the way of what is ready, or left alone
 	}
 	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
