@@ -68,10 +68,11 @@ type Kind struct {
 	// KeptBy is who creates objects of the kind, if not teams: operator or admins.
 	KeptBy string
 
-	status []string               // names of the fields of status
-	rules  apiext.ValidationRules // of the object as a whole
-	schema []byte                 // the kind's OpenAPI v3 schema as JSON
-	shape  *shape                 // of the fields that users write
+	status    []string // names of the fields of status
+	hasStatus bool
+	rules     apiext.ValidationRules // of the object as a whole
+	schema    []byte                 // the kind's OpenAPI v3 schema as JSON
+	shape     *shape                 // of the fields that users write
 }
 
 // Change is the effect of changing any of these fields of spec, as a sentence.
@@ -134,9 +135,10 @@ func (k Kind) ID() string {
 // cluster-scoped ones that admins manage.
 func (k Kind) Written() bool { return k.KeptBy == "" || k.KeptBy != KeptByOperator && !k.Namespaced }
 
-// Has reports whether spec has a field of this name.
+// Has reports whether the kind is Portico's and its spec has the field: kinds of others can have a field of the same
+// name that means something else.
 func (k Kind) Has(name string) bool {
-	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
+	return k.Own() && slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
 }
 
 // Chooses reports whether value is an option of spec's field of that name, and not its default.
@@ -146,11 +148,11 @@ func (k Kind) Chooses(name, value string) bool {
 	})
 }
 
-// Tells reports whether status has a field of this name.
-func (k Kind) Tells(name string) bool { return slices.Contains(k.status, name) }
+// Tells reports whether the kind is Portico's and its status has the field.
+func (k Kind) Tells(name string) bool { return k.Own() && slices.Contains(k.status, name) }
 
 // HasStatus reports whether objects of the kind have a status.
-func (k Kind) HasStatus() bool { return len(k.status) > 0 }
+func (k Kind) HasStatus() bool { return k.hasStatus }
 
 // Allows reports whether the kind's entry allows the verb.
 func (k Kind) Allows(verb string) bool { return len(k.Verbs) == 0 || slices.Contains(k.Verbs, verb) }

@@ -99,6 +99,7 @@ func newKind(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntryS
 		Fixed:      neverChanges(spec.XValidations),
 		schema:     raw,
 	}
+	_, k.hasStatus = root.Properties["status"]
 	fixRoot(k.Fields, root.XValidations)
 	k.describe(entry)
 	k.shape, err = shapeOf(root)

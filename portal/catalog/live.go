@@ -34,35 +34,46 @@ func (l *Live) Set(kinds Catalog) {
 	parts.Clear() // an answer that is under way can add a part of the old catalog: it goes with the next change
 }
 
-// Handler serves requests by what make makes of the catalog, anew after it has changed. If that fails, it serves as
-// before, and calls fail.
-func (l *Live) Handler(make func(Catalog) (http.Handler, error), fail func(error)) http.Handler {
-	var (
-		mu   sync.Mutex
-		of   *Catalog
-		made http.Handler
-	)
-	current := func() http.Handler {
-		mu.Lock()
-		defer mu.Unlock()
-		now := l.now.Load()
-		if made != nil && now == of {
-			return made
-		}
-		next, err := make(l.Now())
-		if err != nil {
-			fail(err)
-			return made
-		}
-		of, made = now, next
-		return made
+// Handler serves requests by what is made of the catalog, anew after it has changed.
+type Handler struct {
+	kinds *Live
+	make  func(Catalog) (http.Handler, error)
+	fail  func(error)
+
+	mu   sync.Mutex
+	of   *Catalog
+	made http.Handler
+}
+
+// Handler returns a handler that serves by what make makes of the catalog. If that fails, it serves as before, and
+// calls fail.
+func (l *Live) Handler(make func(Catalog) (http.Handler, error), fail func(error)) *Handler {
+	return &Handler{kinds: l, make: make, fail: fail}
+}
+
+// Now returns what is made of the catalog as it is; nil if that has never been possible.
+func (h *Handler) Now() http.Handler {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.kinds.now.Load()
+	if h.made != nil && now == h.of {
+		return h.made
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := current()
-		if h == nil {
-			http.Error(w, "the catalog cannot be read", http.StatusServiceUnavailable)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
+	next, err := h.make(h.kinds.Now())
+	if err != nil {
+		h.fail(err)
+		return h.made
+	}
+	h.of, h.made = now, next
+	return next
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	now := h.Now()
+	if now == nil {
+		http.Error(w, "the catalog cannot be read", http.StatusServiceUnavailable)
+		return
+	}
+	now.ServeHTTP(w, r)
 }

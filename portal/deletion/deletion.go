@@ -30,6 +30,10 @@ func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted " +
 			"outside Portico."}}
 	}
+	if k.Controller != nil && k.Deletion.Effect == "" {
+		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: "Kubernetes deletes it, and " + k.Controller.Name +
+			" decides what happens to what belongs to it. Portico does not know whether data is lost."}}
+	}
 	if !k.Has("deletionPolicy") && k.Deletion.Effect != "" {
 		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: k.Deletion.Effect}}
 	}

@@ -90,6 +90,9 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 		}
 	}
 	for _, k := range s.Kinds {
+		if k.Hidden {
+			continue
+		}
 		may, err := p.Cluster.Rights.Can(ctx, id, "create", k, s.Namespace)
 		if err != nil {
 			return view, err
@@ -97,6 +100,9 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s page.Space, f
 		tile := views.Tile{
 			ID: "tile-" + k.Plural, Title: k.Title, Icon: k.Icon, Help: page.What(k.Name, k.Help),
 			Kind: k.Name, Add: !k.Namespaced, Typical: typical(p.Cluster.Objects.TimesToReady(k)),
+		}
+		if k.Controller != nil {
+			tile.Keeper = k.Controller.Name
 		}
 		room := roomFor(k, quotas)
 		tile.Left = room.words

@@ -39,10 +39,32 @@ type API struct {
 // settings needs a token. limiter limits callers.
 func New(c *cluster.Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) http.Handler {
 	a := &API{cluster: c, log: log, cli: bearer.CLI}
-	return c.Kinds.Handler(func(kinds catalog.Catalog) (http.Handler, error) {
+	return router{c.Kinds.Handler(func(kinds catalog.Catalog) (http.Handler, error) {
 		return a.handler(kinds, bearer, limiter)
-	}, func(err error) { log.Error("describing the API", "error", err) })
+	}, func(err error) { log.Error("describing the API", "error", err) })}
 }
+
+// router is the API's handler, whose routes are those of the catalog as it is.
+type router struct{ *catalog.Handler }
+
+func (r router) now() chi.Routes {
+	if routes, ok := r.Now().(chi.Routes); ok {
+		return routes
+	}
+	return chi.NewRouter() // the API could not be made
+}
+
+// Routes implements chi.Routes.
+func (r router) Routes() []chi.Route { return r.now().Routes() }
+
+// Middlewares implements chi.Routes.
+func (r router) Middlewares() chi.Middlewares { return r.now().Middlewares() }
+
+// Match implements chi.Routes.
+func (r router) Match(ctx *chi.Context, method, path string) bool { return r.now().Match(ctx, method, path) }
+
+// Find implements chi.Routes.
+func (r router) Find(ctx *chi.Context, method, path string) string { return r.now().Find(ctx, method, path) }
 
 // handler returns the handler of the operations on these kinds.
 func (a *API) handler(kinds catalog.Catalog, bearer *auth.Bearer, limiter *limit.Limiter) (http.Handler, error) {

@@ -33,10 +33,13 @@ func complement(schema map[string]any, k catalog.Kind) {
 	}
 	properties["metadata"] = map[string]any{"$ref": "#/components/schemas/" + objectMeta}
 	for name, only := range map[string]string{"apiVersion": k.Resource.GroupVersion().String(), "kind": k.Name} {
-		if p, ok := properties[name].(map[string]any); ok {
-			p["enum"] = []any{only}
-			delete(p, "description") // Kubernetes' text, the same for all kinds
+		p, ok := properties[name].(map[string]any)
+		if !ok { // the schema of a kind of others need not name them
+			p = map[string]any{"type": "string"}
+			properties[name] = p
 		}
+		p["enum"] = []any{only}
+		delete(p, "description") // Kubernetes' text, the same for all kinds
 	}
 	if status, ok := properties["status"].(map[string]any); ok {
 		status["readOnly"] = true

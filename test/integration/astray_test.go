@@ -138,6 +138,8 @@ func (j journey) object(kind, name, spec string) engine.Object {
 	case "AWSProvider":
 		o = &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}, Spec: *j.keys.Spec.DeepCopy()}
 		j.t.Cleanup(func() { forget(j.t, j.c, o.GetName()) })
+	case "CatalogEntry":
+		o = widgetEntry()
 	case "DeployPolicy":
 		o = &v1alpha1.DeployPolicy{
 			ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.DeployPolicyName},

@@ -10,14 +10,24 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+	entries "github.com/portico-platform/portico/config/catalog/kinds"
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/rest"
 	"github.com/portico-platform/portico/test/contract"
 )
 
-// document returns the OpenAPI document of these portals.
+// document returns the OpenAPI document of these portals, with a kind of others.
 var document = sync.OnceValues(func() (*contract.Document, error) {
-	kinds, err := catalogtest.Load()
+	crds, err := crd.All()
+	if err != nil {
+		return nil, err
+	}
+	other, err := widgetDefinition()
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := catalog.New(append(crds, *other), append(entries.All(), *widgetEntry()))
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,8 @@ func deedsOf(t *testing.T, groups []string, resource, verb, namespace string) []
 	on, as, _ := strings.Cut(verb, ":")
 	_, does, _ := strings.Cut(as, ":")
 	at := "/apis/portico.dev/v1alpha1/namespaces/" + namespace + "/" + resource
-	if slices.Contains([]string{"awsproviders", "deploypolicies", "domainclaims", "teams"}, resource) {
+	wide := []string{"awsproviders", "catalogentries", "deploypolicies", "domainclaims", "teams"}
+	if slices.Contains(wide, resource) {
 		at = "/apis/portico.dev/v1alpha1/" + resource
 	}
 	get := on == "impersonate-on" && does == "get"

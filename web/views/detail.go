@@ -165,7 +165,9 @@ type Detail struct {
 	MayEdit   bool   // there is a form for it
 	Another   string // URL of the form for a copy, "" without the right
 	MayDelete bool
-	Cannot    string // why some actions are not possible; "" if all are
+	// Keeper is the controller of a kind of others, with the URL of a page about it if there is one.
+	Keeper Choice
+	Cannot string // why some actions are not possible; "" if all are
 	// Runs reports that it runs in Pods; MayRestart and App are only for such kinds.
 	Runs       bool
 	MayRestart bool
@@ -204,6 +206,10 @@ type Hostname struct {
 
 // tabs returns the tabs of the resource, in their order.
 func (d Detail) tabs() []string {
+	if d.Keeper.Label != "" { // Portico keeps no history of it
+		without := slices.DeleteFunc(Tabs(), func(t string) bool { return t == TabHistory })
+		return append([]string{TabOverview}, without...)
+	}
 	if d.Runs {
 		return append([]string{TabOverview, TabLogs}, Tabs()...)
 	}

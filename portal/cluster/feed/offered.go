@@ -112,7 +112,10 @@ func (f *Feed) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, failed := f.offered.read(ctx, all, versions)
+	known, changed, failed := f.offered.read(ctx, all, versions)
+	if !changed {
+		return failed
+	}
 	kinds := f.offered.keep(known)
 	f.offered.kinds.Set(kinds) // before the objects come, whose rows depend on their kinds
 	watchErr := f.follow(ctx, kinds)
@@ -153,21 +156,21 @@ func (f *Feed) definitionVersions(ctx context.Context) (map[string]string, error
 	return versions, nil
 }
 
-// read returns each entry's kind, and reads the definitions of those that have changed. The error says which could not
-// be read.
+// read returns each entry's kind, and reads the definitions of those that have changed. It reports whether anything is
+// different from before; the error says what could not be read.
 func (o *offered) read(ctx context.Context, all []v1alpha1.CatalogEntry, versions map[string]string) (
-	map[string]described, error,
+	now map[string]described, changed bool, failed error,
 ) {
 	o.mu.Lock()
-	known := maps.Clone(o.known)
+	known, begun := maps.Clone(o.known), o.begun
 	o.mu.Unlock()
 	var (
 		mu     sync.Mutex
-		failed []error
+		unread []error
 		group  errgroup.Group
 	)
 	group.SetLimit(readAtOnce)
-	now := map[string]described{}
+	now, changed = map[string]described{}, len(all) != len(known)
 	for i := range all {
 		e := &all[i]
 		from := fmt.Sprint(e.UID, " ", e.Generation, " ", versions[e.Name])
@@ -176,12 +179,13 @@ func (o *offered) read(ctx context.Context, all []v1alpha1.CatalogEntry, version
 			now[e.Name] = was
 			continue
 		}
+		changed = true
 		group.Go(func() error {
 			one, err := o.describe(ctx, e)
 			mu.Lock()
 			defer mu.Unlock()
 			if one.from = from; err != nil {
-				failed = append(failed, err)
+				unread = append(unread, err)
 				one = was // an error is no absence: what was offered stays, and it is read again
 				one.from = ""
 			}
@@ -189,8 +193,8 @@ func (o *offered) read(ctx context.Context, all []v1alpha1.CatalogEntry, version
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are in failed
-	return now, errors.Join(failed...)
+	_ = group.Wait() // errors are in unread
+	return now, changed || !begun, errors.Join(unread...)
 }
 
 // describe reads the definition of an entry.

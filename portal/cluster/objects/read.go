@@ -4,6 +4,7 @@ package objects
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,10 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -113,10 +116,42 @@ func (o *Objects) Events(ctx context.Context, id auth.Identity, obj *unstructure
 	if err := o.rights.RequireRight(ctx, id, rights.ListEvents.In(ns)); err != nil {
 		return nil, err
 	}
+	if obj.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
+		return o.eventsOfOthers(ctx, ns, obj)
+	}
 	var list corev1.EventList
 	about := client.MatchingFields{feed.EventUID: string(obj.GetUID())}
 	if err := o.feed.List(ctx, "events", &list, client.InNamespace(ns), about); err != nil {
 		return nil, err
+	}
+	return feed.SortedEvents(&list), nil
+}
+
+// mostEvents bounds how many events about an object of others are read.
+const mostEvents = 100
+
+// eventsOfOthers reads the events about an object of a kind of others from the API server: the cache has only those
+// about Portico's kinds.
+func (o *Objects) eventsOfOthers(ctx context.Context, namespace string, obj *unstructured.Unstructured) (
+	[]*corev1.Event, error,
+) {
+	ctx, cancel := context.WithTimeout(ctx, ReadTimeout)
+	defer cancel()
+	got, err := o.reader.Resource(corev1.SchemeGroupVersion.WithResource("events")).Namespace(namespace).List(ctx,
+		metav1.ListOptions{FieldSelector: feed.EventUID + "=" + string(obj.GetUID()), Limit: mostEvents})
+	if err != nil {
+		return nil, &failure.UnavailableError{Doing: "reading the events about an object", Cause: err}
+	}
+	var list corev1.EventList
+	for i := range got.Items {
+		var e corev1.Event
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(got.Items[i].Object, &e); err != nil {
+			return nil, fmt.Errorf("reading an event: %w", err)
+		}
+		if _, err := feed.TrimEvent(&e); err != nil {
+			return nil, err
+		}
+		list.Items = append(list.Items, e)
 	}
 	return feed.SortedEvents(&list), nil
 }

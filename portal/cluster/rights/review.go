@@ -97,6 +97,9 @@ func (a *access) decide(ctx context.Context, id auth.Identity, act Right) (decis
 	if err := id.Check(); err != nil {
 		return decision{}, fmt.Errorf("refusing the caller: %w", err)
 	}
+	if act.closed {
+		return decision{}, nil
+	}
 	if act.Namespace != "" && len(validation.IsDNS1123Label(act.Namespace)) > 0 {
 		return decision{}, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 )
 
@@ -60,7 +59,7 @@ var changing = sets.New("create", "update", "patch", "delete")
 
 // grantTTL returns how long a grant is cached, and so how long a lost right can go unnoticed.
 func grantTTL(act Right) time.Duration {
-	if act.Group == v1alpha1.GroupVersion.Group && act.ofKind && changing.Has(act.Verb) {
+	if act.kind != "" && changing.Has(act.Verb) {
 		return offerTTL
 	}
 	return accessTTL

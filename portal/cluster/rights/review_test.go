@@ -182,7 +182,9 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 // not know it yet.
 func TestOffersAreForgottenWhenBindingsChange(t *testing.T) {
 	j, a, clock := newJudge(t)
-	create := Right{Verb: "create", Group: "portico.dev", Resource: "s3buckets", Namespace: "payments", ofKind: true}
+	create := Right{
+		Verb: "create", Group: "portico.dev", Resource: "s3buckets", Namespace: "payments", kind: "s3buckets",
+	}
 	binding := func(namespace, version string) *rbacv1.RoleBinding {
 		return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, ResourceVersion: version}}
 	}

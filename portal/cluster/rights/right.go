@@ -6,7 +6,8 @@ import "github.com/portico-platform/portico/portal/catalog"
 // resource; an empty object means all objects.
 type Right struct {
 	Verb, Group, Resource, Sub, Namespace, Object string
-	ofKind                                        bool // whether it is about objects of one of the platform's kinds
+	kind                                          string // plural of the catalog's kind that it is about, "" if none
+	closed                                        bool   // the kind's entry does not allow it to anybody
 }
 
 // Rights to resources other than the platform's own kinds.
@@ -19,7 +20,10 @@ var (
 
 // To returns the right to do verb with objects of the kind.
 func To(verb string, k catalog.Kind, namespace string) Right {
-	return Right{Verb: verb, Group: k.Resource.Group, Resource: k.Resource.Resource, Namespace: namespace, ofKind: true}
+	return Right{
+		Verb: verb, Group: k.Resource.Group, Resource: k.Resource.Resource, Namespace: namespace, kind: k.Plural,
+		closed: !k.Allows(verb),
+	}
 }
 
 // ToEach returns the rights to do verb with objects of each of the kinds.
@@ -47,6 +51,9 @@ func (r Right) To(object string) Right {
 func (r Right) Name() string {
 	if r.Group == GetUsage.Group {
 		return r.Resource + "." + r.Group
+	}
+	if r.kind != "" {
+		return r.kind
 	}
 	if r.Sub != "" {
 		return r.Resource + "/" + r.Sub

@@ -48,7 +48,7 @@ func (r *Rights) In(ctx context.Context, id auth.Identity, kinds catalog.Catalog
 	}
 	for _, act := range all { // in their order
 		if slices.Contains(granted, act) {
-			may[act.Resource] = append(may[act.Resource], act.Verb)
+			may[act.kind] = append(may[act.kind], act.Verb)
 		}
 	}
 	return may, nil
@@ -56,8 +56,8 @@ func (r *Rights) In(ctx context.Context, id auth.Identity, kinds catalog.Catalog
 
 // nothingToList reports whether the right is to list a kind of which the namespace has no objects.
 func (r *Rights) nothingToList(act Right) bool {
-	return act.Verb == "list" && act.ofKind && act.Namespace != "" &&
-		r.feed.Overview.Empty(overview.Place{Kind: act.Resource, Namespace: act.Namespace})
+	return act.Verb == "list" && act.kind != "" && act.Namespace != "" &&
+		r.feed.Overview.Empty(overview.Place{Kind: act.kind, Namespace: act.Namespace})
 }
 
 // Ahead starts the reviews of rights that the caller is about to need, concurrently, and does not wait for them: later

@@ -18,7 +18,7 @@ import (
 
 // addChecks adds the operator's checks, for the tab that shows them.
 func (p *Pages) addChecks(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
-	if l.tab != views.TabOverview && l.tab != views.TabActivity {
+	if l.tab != views.TabOverview && l.tab != views.TabActivity || !l.ref.Kind.Own() {
 		return nil
 	}
 	checks, err := p.Cluster.Operator.Checks(ctx, l.id, obj)

@@ -14,7 +14,9 @@ import (
 
 // addRights adds what the user can do with the object.
 func (p *Pages) addRights(ctx context.Context, l objectRequest, d *views.Detail) (err error) {
-	if d.MayUpdate, err = p.Cluster.Rights.Can(ctx, l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
+	if c := l.ref.Kind.Controller; c != nil { // Portico's annotations, by which acts are requested, mean nothing to it
+		d.Keeper = views.Choice{Label: c.Name, Value: c.Documentation}
+	} else if d.MayUpdate, err = p.Cluster.Rights.Can(ctx, l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
 		return err
 	}
 	if d.MayEdit, err = p.mayEdit(ctx, l); err != nil {
@@ -53,6 +55,8 @@ func (p *Pages) anotherPath(ctx context.Context, l objectRequest) (string, error
 func cannotAct(l objectRequest, d views.Detail) string {
 	k := l.ref.Kind
 	switch {
+	case k.Controller != nil && (d.MayEdit || d.MayDelete):
+		return ""
 	case !d.MayUpdate && !d.MayDelete:
 		return "Your role in " + l.space.Team.Name + " can view this, but not change or delete it. " +
 			page.WhomToAsk(l.space)
