@@ -138,7 +138,8 @@ var controllers = map[string]controller{
 	".services.k8s.aws": {name: "ACK", states: &v1alpha1.CatalogStates{
 		Ready: []v1alpha1.CatalogState{{Condition: "ACK.ResourceSynced"}},
 		Failed: []v1alpha1.CatalogState{
-			{Condition: "ACK.Terminal"}, {Condition: "ACK.Recoverable"},
+			{Condition: "ACK.Terminal"},
+			{Condition: "ACK.Recoverable"},
 			{Condition: "ACK.ReferencesResolved", Values: []string{"False"}},
 		},
 	}},

@@ -69,7 +69,7 @@ func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	handler, err := f.handler(p) //nolint:contextcheck // the pages about the API are written before any request
+	handler, err := f.handler(p)
 	if err != nil {
 		return err
 	}

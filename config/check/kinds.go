@@ -103,7 +103,7 @@ func fixRoles(e *v1alpha1.CatalogEntry) string {
 // portalRights asks whether the portal can read the objects of the kind, and act for its users.
 func (c *Cluster) portalRights(ctx context.Context, e *v1alpha1.CatalogEntry) (all []Finding, err error) {
 	for _, role := range entry.Roles(e) {
-		account, can := "", ""
+		var account, can string
 		switch {
 		case role.Labels[entry.AggregateTo+"portal"] != "":
 			account, can = "portico-portal", "read its objects"
@@ -144,24 +144,28 @@ func (c *Cluster) teamRights(ctx context.Context, e *v1alpha1.CatalogEntry) (all
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(got.Object, &has); err != nil {
 			return nil, err
 		}
-		var lacks []string
-		for _, role := range entry.Roles(e) {
-			if role.Labels[entry.AggregateTo+name] == "" {
-				continue
-			}
-			for _, verb := range role.Rules[0].Verbs {
-				if !gives(has.Rules, verb, role.Rules[0].APIGroups[0], role.Rules[0].Resources[0]) {
-					lacks = append(lacks, verb)
-				}
-			}
-		}
 		f := Finding{About: "Role portico-" + name, State: OK, Says: "has what the entry allows"}
-		if len(lacks) > 0 {
+		if lacks := lacking(has.Rules, e, name); len(lacks) > 0 {
 			f.State, f.Says, f.Fix = Off, "does not give "+strings.Join(lacks, ", "), fixRoles(e)
 		}
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// lacking returns the verbs that the entry allows to the role of that name, and that the rules do not give.
+func lacking(rules []rbacv1.PolicyRule, e *v1alpha1.CatalogEntry, name string) (verbs []string) {
+	for _, role := range entry.Roles(e) {
+		if role.Labels[entry.AggregateTo+name] == "" {
+			continue
+		}
+		for _, verb := range role.Rules[0].Verbs {
+			if !gives(rules, verb, role.Rules[0].APIGroups[0], role.Rules[0].Resources[0]) {
+				verbs = append(verbs, verb)
+			}
+		}
+	}
+	return verbs
 }
 
 // gives reports whether one of the rules gives the right.

@@ -37,7 +37,7 @@ func (s *Shipper) Start(ctx context.Context) error {
 	backoff := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: 5, Cap: 10 * time.Second}
 	for {
 		err := s.Write(ctx)
-		if err == nil || ctx.Err() != nil {
+		if err == nil {
 			return nil
 		}
 		s.Log.Error(err, "the entries of Portico's own kinds could not be written; trying again")

@@ -37,7 +37,7 @@ func (l *Live) Set(kinds Catalog) {
 // Handler serves requests by what is made of the catalog, anew after it has changed.
 type Handler struct {
 	kinds *Live
-	make  func(Catalog) (http.Handler, error)
+	write func(Catalog) (http.Handler, error)
 	fail  func(error)
 
 	mu   sync.Mutex
@@ -45,10 +45,10 @@ type Handler struct {
 	made http.Handler
 }
 
-// Handler returns a handler that serves by what make makes of the catalog. If that fails, it serves as before, and
+// Handler returns a handler that serves by what write makes of the catalog. If that fails, it serves as before, and
 // calls fail.
-func (l *Live) Handler(make func(Catalog) (http.Handler, error), fail func(error)) *Handler {
-	return &Handler{kinds: l, make: make, fail: fail}
+func (l *Live) Handler(write func(Catalog) (http.Handler, error), fail func(error)) *Handler {
+	return &Handler{kinds: l, write: write, fail: fail}
 }
 
 // Now returns what is made of the catalog as it is; nil if that has never been possible.
@@ -59,7 +59,7 @@ func (h *Handler) Now() http.Handler {
 	if h.made != nil && now == h.of {
 		return h.made
 	}
-	next, err := h.make(h.kinds.Now())
+	next, err := h.write(h.kinds.Now())
 	if err != nil {
 		h.fail(err)
 		return h.made

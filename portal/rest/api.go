@@ -61,10 +61,14 @@ func (r router) Routes() []chi.Route { return r.now().Routes() }
 func (r router) Middlewares() chi.Middlewares { return r.now().Middlewares() }
 
 // Match implements chi.Routes.
-func (r router) Match(ctx *chi.Context, method, path string) bool { return r.now().Match(ctx, method, path) }
+func (r router) Match(ctx *chi.Context, method, path string) bool {
+	return r.now().Match(ctx, method, path)
+}
 
 // Find implements chi.Routes.
-func (r router) Find(ctx *chi.Context, method, path string) string { return r.now().Find(ctx, method, path) }
+func (r router) Find(ctx *chi.Context, method, path string) string {
+	return r.now().Find(ctx, method, path)
+}
 
 // handler returns the handler of the operations on these kinds.
 func (a *API) handler(kinds catalog.Catalog, bearer *auth.Bearer, limiter *limit.Limiter) (http.Handler, error) {

@@ -55,12 +55,12 @@ var rdsInstance = v1alpha1.CatalogEntrySpec{
 			clause(
 				phrase("reachable from the internet", is("publiclyAccessible", "true")),
 				phrase("private", is("publiclyAccessible", "false")),
-				phrase("private", isNot("adoptionPolicy", "Adopt")),
+				phrase("private", made()),
 			),
 			clause(
 				phrase("not encrypted", is("storageEncrypted", "false")),
 				phrase("encrypted", is("storageEncrypted", "true")),
-				phrase("encrypted", unset("restoreFrom"), isNot("adoptionPolicy", "Adopt")),
+				phrase("encrypted", unset("restoreFrom"), made()),
 			),
 			clause(
 				phrase("without backups", is("backupRetentionPeriod", "0")),

@@ -25,9 +25,9 @@ func is(field v1alpha1.FieldName, value string) v1alpha1.CatalogTest {
 	return v1alpha1.CatalogTest{Field: field, Value: value}
 }
 
-// isNot holds if the field does not have this value.
-func isNot(field v1alpha1.FieldName, value string) v1alpha1.CatalogTest {
-	return v1alpha1.CatalogTest{Field: field, Value: value, Not: true}
+// made holds if the resource is not adopted: Portico makes it.
+func made() v1alpha1.CatalogTest {
+	return v1alpha1.CatalogTest{Field: "adoptionPolicy", Value: "Adopt", Not: true}
 }
 
 // The phrases about the policies of resources in AWS.
