@@ -53,21 +53,23 @@ func (f *Facts) judge(k catalog.Kind, rules *v1alpha1.CatalogStates, obj *unstru
 		}
 		return strings.Join(said, " ")
 	}
-	if i := slices.IndexFunc(rules.Failed, func(s v1alpha1.CatalogState) bool { return f.holds(s, obj) }); i >= 0 {
-		c := f.Condition(rules.Failed[i].Condition)
-		f.set(Condition{v1alpha1.ConditionStalled, "True", c.Reason, message(c), c.Since})
-		f.set(Condition{v1alpha1.ConditionReady, "False", c.Reason, message(c), c.Since})
-		return
+	for _, rule := range rules.Failed {
+		if fit, _ := f.sorted(rule, obj); len(fit) > 0 {
+			f.set(Condition{v1alpha1.ConditionStalled, "True", fit[0].Reason, message(fit[0]), fit[0].Since})
+			f.set(Condition{v1alpha1.ConditionReady, "False", fit[0].Reason, message(fit[0]), fit[0].Since})
+			return
+		}
+	}
+	for _, rule := range rules.Ready {
+		fit, unfit := f.sorted(rule, obj)
+		if len(unfit) > 0 || len(fit) == 0 {
+			c := append(unfit, Condition{})[0]
+			f.set(Condition{v1alpha1.ConditionReady, "False", c.Reason, message(c), c.Since})
+			return
+		}
 	}
 	if len(rules.Ready) > 0 {
-		ready := Condition{v1alpha1.ConditionReady, "True", "", "", ""}
-		for _, s := range rules.Ready {
-			if c := f.Condition(s.Condition); !f.holds(s, obj) {
-				ready = Condition{v1alpha1.ConditionReady, "False", c.Reason, message(c), c.Since}
-				break
-			}
-		}
-		f.set(ready)
+		f.set(Condition{v1alpha1.ConditionReady, "True", "", "", ""})
 		return
 	}
 	if _, has := f.Find(v1alpha1.ConditionReady); has {
@@ -81,22 +83,30 @@ func (f *Facts) judge(k catalog.Kind, rules *v1alpha1.CatalogStates, obj *unstru
 	f.set(Condition{v1alpha1.ConditionReady, is, "", strings.Join(said, " "), ""})
 }
 
-// holds reports whether the state is that of obj. If an object has several conditions of a type, as a route has for
-// each parent, all must hold.
-func (f *Facts) holds(s v1alpha1.CatalogState, obj *unstructured.Unstructured) bool {
-	values := s.Values
+// sorted returns the conditions of the rule's type that are as it says, and those that are not: a route has one for
+// each parent. A field counts as a condition without words.
+func (f *Facts) sorted(rule v1alpha1.CatalogState, obj *unstructured.Unstructured) (fit, unfit []Condition) {
+	values := rule.Values
 	if len(values) == 0 {
 		values = []string{"True"}
 	}
-	if s.Condition == "" {
-		has := catalog.TextsAt(string(s.Field), obj)
-		return len(has) > 0 && !slices.ContainsFunc(has, func(v string) bool { return !slices.Contains(values, v) })
+	all := f.Conditions
+	if rule.Condition == "" {
+		all = nil
+		for _, v := range catalog.TextsAt(string(rule.Field), obj) {
+			all = append(all, Condition{Status: v})
+		}
 	}
-	_, has := f.Find(s.Condition)
-	return has && !slices.ContainsFunc(f.Conditions, func(c Condition) bool {
-		return c.Type == s.Condition && (!slices.Contains(values, c.Status) ||
-			len(s.Reasons) > 0 && !slices.Contains(s.Reasons, c.Reason))
-	})
+	for _, c := range all {
+		switch {
+		case c.Type != rule.Condition:
+		case slices.Contains(values, c.Status) && (len(rule.Reasons) == 0 || slices.Contains(rule.Reasons, c.Reason)):
+			fit = append(fit, c)
+		default:
+			unfit = append(unfit, c)
+		}
+	}
+	return fit, unfit
 }
 
 // set replaces the condition of the same type, or adds it.
