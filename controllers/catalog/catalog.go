@@ -64,8 +64,12 @@ func (r Reconciler) Reconcile(ctx context.Context, e *v1alpha1.CatalogEntry, _ *
 	return nil
 }
 
-// unknown returns the entries that e refers to and that do not exist.
+// unknown returns the entries that e refers to and that do not exist. Those of Portico's own kinds refer to each other,
+// and are written one by one.
 func (r Reconciler) unknown(ctx context.Context, e *v1alpha1.CatalogEntry) (all []string, err error) {
+	if entry.Own(e.Spec.Definition.Group) {
+		return nil, nil
+	}
 	for _, ref := range e.Spec.References {
 		if ref.To == "" || slices.Contains(all, "the entry "+ref.To) {
 			continue
