@@ -174,6 +174,9 @@ type CatalogEntryStatus struct {
 	// +listType=set
 	// +optional
 	Powers []CatalogPower `json:"powers,omitempty"`
+	// definitionVersion is the resource version of the definition that was looked at.
+	// +optional
+	DefinitionVersion string `json:"definitionVersion,omitempty"`
 	// schema is the SHA-256 hash of the version's schema.
 	// +optional
 	Schema string `json:"schema,omitempty"`

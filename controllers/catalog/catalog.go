@@ -9,6 +9,8 @@ import (
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +37,14 @@ type Reconciler struct {
 
 // Reconcile implements engine.KindReconciler.
 func (r Reconciler) Reconcile(ctx context.Context, e *v1alpha1.CatalogEntry, _ *engine.Pass) error {
+	version, err := r.version(ctx, e.Name)
+	if err != nil {
+		return err
+	}
+	if judged(e, version) {
+		return nil
+	}
+	e.Status.DefinitionVersion = version
 	crd := &apiext.CustomResourceDefinition{}
 	switch err := r.Definitions.Get(ctx, client.ObjectKey{Name: e.Name}, crd); {
 	case apierrors.IsNotFound(err):
@@ -57,11 +67,30 @@ func (r Reconciler) Reconcile(ctx context.Context, e *v1alpha1.CatalogEntry, _ *
 		return engine.Blocked(entry.Reason(report.Refused), "the kind is not offered: %w", report.Refused)
 	}
 	if len(e.Status.Missing) > 0 {
-		return engine.Blocked(v1alpha1.ReasonFieldsMissing, "the version %s of the kind has no %s: the kind is "+
-			"offered without. Take them out of the entry, or name a version that has them", e.Spec.Definition.Version,
-			spoken.Or(spoken.Some(e.Status.Missing, mostMissing)))
+		return engine.Blocked(v1alpha1.ReasonFieldsMissing, "the entry names what does not exist: %s. The kind is "+
+			"offered without; take it out of the entry, or name a version of the kind that has it",
+			spoken.And(spoken.Some(e.Status.Missing, mostMissing)))
 	}
 	return nil
+}
+
+// version returns the resource version of the definition of that name, from the cache; "" if there is none.
+func (r Reconciler) version(ctx context.Context, name string) (string, error) {
+	var crd metav1.PartialObjectMetadata
+	crd.SetGroupVersionKind(apiext.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	err := r.Cached.Get(ctx, client.ObjectKey{Name: name}, &crd)
+	if client.IgnoreNotFound(err) != nil {
+		return "", fmt.Errorf("look for the definition of the kind: %w", err)
+	}
+	return crd.ResourceVersion, nil
+}
+
+// judged reports whether an earlier pass has found nothing wrong with the entry as it is, and with the definition of
+// this version: a restart of the operator reads no definitions again.
+func judged(e *v1alpha1.CatalogEntry, version string) bool {
+	ready := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionReady)
+	return version != "" && e.Status.DefinitionVersion == version && e.Status.ObservedGeneration == e.Generation &&
+		ready != nil && ready.Status == metav1.ConditionTrue && entry.Own(e.Spec.Definition.Group)
 }
 
 // unknown returns the entries that e refers to and that do not exist. Those of Portico's own kinds refer to each other,
