@@ -164,36 +164,34 @@ func (o *offered) read(ctx context.Context, all []v1alpha1.CatalogEntry, version
 	o.mu.Lock()
 	known, begun := maps.Clone(o.known), o.begun
 	o.mu.Unlock()
-	var (
-		mu     sync.Mutex
-		unread []error
-		group  errgroup.Group
-	)
+	var group errgroup.Group
 	group.SetLimit(readAtOnce)
-	now, changed = map[string]described{}, len(all) != len(known)
+	found, unread := make([]described, len(all)), make([]error, len(all))
+	changed = len(all) != len(known)
 	for i := range all {
 		e := &all[i]
 		from := fmt.Sprint(e.UID, " ", e.Generation, " ", versions[e.Name])
 		was, seen := known[e.Name]
-		if seen && was.from == from {
-			now[e.Name] = was
+		if found[i] = was; seen && was.from == from {
 			continue
 		}
 		changed = true
 		group.Go(func() error {
 			one, err := o.describe(ctx, e)
-			mu.Lock()
-			defer mu.Unlock()
-			if one.from = from; err != nil {
-				unread = append(unread, err)
-				one = was // an error is no absence: what was offered stays, and it is read again
-				one.from = ""
+			if unread[i] = err; err != nil { // an error is no absence: what was offered stays, and it is read again
+				found[i].from = ""
+				return nil
 			}
-			now[e.Name] = one
+			one.from = from
+			found[i] = one
 			return nil
 		})
 	}
 	_ = group.Wait() // errors are in unread
+	now = map[string]described{}
+	for i := range all {
+		now[all[i].Name] = found[i]
+	}
 	return now, changed || !begun, errors.Join(unread...)
 }
 
