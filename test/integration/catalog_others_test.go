@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -85,7 +86,7 @@ func offer(t *testing.T) *offeredKind {
 	}
 	for _, obj := range objects {
 		create(t, o.c, obj)
-		t.Cleanup(func() { _ = client.IgnoreNotFound(o.c.Delete(t.Context(), obj)) })
+		t.Cleanup(func() { _ = o.c.Delete(context.Background(), obj) }) // it can be gone already
 	}
 	return o
 }
