@@ -178,13 +178,12 @@ func (o *offered) read(ctx context.Context, all []v1alpha1.CatalogEntry, version
 		changed = true
 		group.Go(func() error {
 			one, err := o.describe(ctx, e)
-			if unread[i] = err; err != nil { // an error is no absence: what was offered stays, and it is read again
-				found[i].from = ""
-				return nil
+			if one.from = from; err != nil { // an error is no absence: what was offered stays, and it is read again
+				one, unread[i] = was, err
+				one.from = ""
 			}
-			one.from = from
 			found[i] = one
-			return nil
+			return nil // the others are read all the same
 		})
 	}
 	_ = group.Wait() // errors are in unread
