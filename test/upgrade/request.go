@@ -28,9 +28,9 @@ const team = "payments"
 // byOthers are kinds of which the campaign creates no objects: the stack does, or Portico does for a hostname.
 var byOthers = []string{"AWSProvider", "DomainClaim", "HostnameGrant", "PoolGateway"}
 
-// absent are kinds that the campaign leaves out: a DatabaseUser needs a real database, a DeployPolicy the issuers of
-// its tokens, and a Team its own account.
-var absent = []string{"DatabaseUser", "DeployPolicy", "Team"}
+// absent are kinds that the campaign leaves out: CatalogEntries come with the operator, a DatabaseUser needs a real
+// database, a DeployPolicy the issuers of its tokens, and a Team its own account.
+var absent = []string{"CatalogEntry", "DatabaseUser", "DeployPolicy", "Team"}
 
 //go:embed extras.yaml
 var extras string
