@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// passing are kinds whose objects are created, deleted and changed all the time.
-var passing = []string{"Endpoints", "EndpointSlice", "Event", "Lease", "PodMetrics"}
+// passing are kinds whose objects are created, deleted and changed all the time, or come with the operator.
+var passing = []string{"CatalogEntry", "Endpoints", "EndpointSlice", "Event", "Lease", "PodMetrics"}
 
 // snapshot is the users' objects in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and
 // of the shared Gateways, and Portico's own kinds in all namespaces.
