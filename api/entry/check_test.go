@@ -201,7 +201,6 @@ states:
   conditions: .status.parents[*].conditions
   ready: [{field: .status.phase, values: [Done]}]
 deletion: {editable: ["*"], lossyField: loose}
-binding: {secret: .metadata.name}
 `)
 	got := entry.Check(spec, parse[apiext.CustomResourceDefinition](t, definition))
 	want := []string{

@@ -47,9 +47,6 @@ func missing(e *v1alpha1.CatalogEntrySpec, version *apiext.CustomResourceDefinit
 			f.jsonPaths(s.Field)
 		}
 	}
-	if e.Binding != nil {
-		f.jsonPaths(e.Binding.Secret)
-	}
 	slices.Sort(f.missing)
 	return slices.Compact(f.missing)
 }

@@ -23,11 +23,6 @@ type CatalogEntrySpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Z0-9][-A-Za-z0-9 ]*$`
 	// +required
 	Title string `json:"title"`
-	// category is the heading below which the catalog lists the kind, such as Storage.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=40
-	// +optional
-	Category string `json:"category,omitempty"`
 	// icon is the name of a picture. A name that the portal does not know gets its picture of no special kind.
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -42,13 +37,6 @@ type CatalogEntrySpec struct {
 	// +kubebuilder:default=Teams
 	// +optional
 	Writers CatalogWriters `json:"writers,omitempty"`
-	// teams are the names of the Teams that are offered the kind. Without any, all are. It hides the kind from others,
-	// and takes nobody's rights: Kubernetes RBAC does that.
-	// +kubebuilder:validation:MaxItems=200
-	// +kubebuilder:validation:items:MaxLength=63
-	// +listType=set
-	// +optional
-	Teams []string `json:"teams,omitempty"`
 	// hidden takes the kind out of the catalog for everybody. Its objects stay as they are.
 	// +optional
 	Hidden bool `json:"hidden,omitempty"`
@@ -90,9 +78,6 @@ type CatalogEntrySpec struct {
 	// deletion says what deleting an object does.
 	// +optional
 	Deletion CatalogDeletion `json:"deletion,omitempty,omitzero"`
-	// binding says what applications get to use an object.
-	// +optional
-	Binding *CatalogBinding `json:"binding,omitempty"`
 }
 
 // CatalogDefinition names a version of a custom resource definition.
@@ -183,8 +168,8 @@ type CatalogEntryStatus struct {
 }
 
 // CatalogEntry describes a kind of the cluster to the portal, the REST API and the command line, which offer no kind
-// without one. The entries of Portico's own kinds come with it: the operator writes them, and others change only teams
-// and hidden.
+// without one. The entries of Portico's own kinds come with it: the operator writes them, and others change only
+// hidden.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

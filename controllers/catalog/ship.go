@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// fieldManager owns what Portico's own entries say. Admins own teams and hidden, which those do not set.
+// fieldManager owns what Portico's own entries say. Admins own hidden, which those do not set.
 const fieldManager = "portico-operator"
 
 // Shipper writes the entries of Portico's own kinds when the operator becomes the leader. Helm cannot: it refuses
@@ -67,7 +67,7 @@ func (s *Shipper) write(ctx context.Context, shipped *v1alpha1.CatalogEntry) err
 		return err
 	}
 	want := defaulted(shipped)
-	if is.Spec.Teams, is.Spec.Hidden = nil, false; err == nil && equality.Semantic.DeepEqual(is.Spec, want.Spec) {
+	if is.Spec.Hidden = false; err == nil && equality.Semantic.DeepEqual(is.Spec, want.Spec) {
 		return nil
 	}
 	obj, err := applied(want)

@@ -56,7 +56,7 @@ func TestOnlyEntriesThatDifferAreWritten(t *testing.T) {
 	}
 	ship("into an empty cluster", len(entries))
 	ship("again", 0)
-	change(func(s *v1alpha1.CatalogEntrySpec) { s.Teams, s.Hidden = []string{"payments"}, true })
+	change(func(s *v1alpha1.CatalogEntrySpec) { s.Hidden = true })
 	ship("after an admin has hidden one", 0)
 	change(func(s *v1alpha1.CatalogEntrySpec) { s.Deletion.Confirmed = !s.Deletion.Confirmed })
 	ship("after an entry was changed", 1)

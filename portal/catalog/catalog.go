@@ -61,9 +61,7 @@ type Kind struct {
 	States *v1alpha1.CatalogStates
 	// Controller keeps the objects of a kind of others; nil for Portico's own.
 	Controller *v1alpha1.CatalogController
-	Category   string   // heading in the catalog, "" if it has none
 	Hidden     bool     // not offered to anybody
-	Teams      []string // that are offered the kind; none: all
 	Verbs      []string // what can be done with objects; none: all
 	// KeptBy is who creates objects of the kind, if not teams: operator or admins.
 	KeptBy string
@@ -156,11 +154,6 @@ func (k Kind) HasStatus() bool { return k.hasStatus }
 
 // Allows reports whether the kind's entry allows the verb.
 func (k Kind) Allows(verb string) bool { return len(k.Verbs) == 0 || slices.Contains(k.Verbs, verb) }
-
-// OfferedTo reports whether the kind is offered to the Team.
-func (k Kind) OfferedTo(team string) bool {
-	return !k.Hidden && (len(k.Teams) == 0 || slices.Contains(k.Teams, team))
-}
 
 // Schema returns the kind's OpenAPI v3 schema, as JSON.
 func (k Kind) Schema() []byte { return slices.Clone(k.schema) }

@@ -37,8 +37,7 @@ func (k *Kind) describe(e *v1alpha1.CatalogEntrySpec) {
 			Type: s.Condition, Title: cmp.Or(s.Title, label(s.Condition)), Optional: s.Optional,
 		})
 	}
-	k.States, k.Controller, k.Category = e.States, e.Controller, e.Category
-	k.Hidden, k.Teams = e.Hidden, e.Teams
+	k.States, k.Controller, k.Hidden = e.States, e.Controller, e.Hidden
 	for _, verb := range e.Verbs {
 		k.Verbs = append(k.Verbs, string(verb))
 	}

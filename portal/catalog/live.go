@@ -16,8 +16,8 @@ func NewLive(kinds Catalog) *Live {
 	return l
 }
 
-// Now returns the catalog as it is, which callers must not change. An answer is made from one catalog: whoever needs it
-// twice keeps it.
+// Now returns the current catalog, which callers must not change. A function that needs it twice calls Now once: the
+// catalog can change in between.
 func (l *Live) Now() Catalog {
 	if l == nil { // of a part that needs none
 		return nil
@@ -34,7 +34,7 @@ func (l *Live) Set(kinds Catalog) {
 	parts.Clear() // an answer that is under way can add a part of the old catalog: it goes with the next change
 }
 
-// Handler serves requests by what is made of the catalog, anew after it has changed.
+// Handler serves requests with a handler that it builds from the catalog, and rebuilds after the catalog has changed.
 type Handler struct {
 	kinds *Live
 	write func(Catalog) (http.Handler, error)

@@ -106,6 +106,9 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		}
 	}
 	for _, k := range kinds {
+		if k.Hidden {
+			continue
+		}
 		item := catalogItem{
 			Kind: k.Name, Resource: k.Plural, Title: k.Title, Help: k.Help, ShortNames: k.ShortNames,
 			May: may[k.Plural],

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -30,15 +31,25 @@ func FactsIn(k catalog.Kind, obj *unstructured.Unstructured) Facts {
 	if _, said, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration"); !said {
 		f.Observed = f.Generation
 	}
+	f.Conditions = f.Conditions[:min(len(f.Conditions), mostConditions)]
+	for i := range f.Conditions {
+		f.Conditions[i].Message = spoken.Cut(f.Conditions[i].Message, longestMessage)
+	}
 	f.judge(k, rules, obj)
 	return f
 }
+
+// Bounds of what another controller says: nothing else limits it.
+const (
+	mostConditions = 100
+	longestMessage = 1 << 10
+)
 
 // PhaseIn returns the phase of an object of any kind, and a sentence about it that is empty when it is ready.
 func PhaseIn(k catalog.Kind, obj *unstructured.Unstructured) (phase.Phase, string) {
 	f := FactsIn(k, obj)
 	is, why := f.Phase()
-	if is == phase.InProgress && why == "" {
+	if is == phase.InProgress && why == "" && k.Controller != nil {
 		why = "Requested. Its controller has not said anything yet."
 	}
 	return is, why
@@ -46,7 +57,7 @@ func PhaseIn(k catalog.Kind, obj *unstructured.Unstructured) (phase.Phase, strin
 
 // judge sets the conditions Ready and Stalled as the rules say.
 func (f *Facts) judge(k catalog.Kind, rules *v1alpha1.CatalogStates, obj *unstructured.Unstructured) {
-	said := catalog.TextsAt(string(rules.Message), obj)
+	said := []string{spoken.Cut(strings.Join(catalog.TextsAt(string(rules.Message), obj), " "), longestMessage)}
 	message := func(c Condition) string {
 		if c.Message != "" {
 			return c.Message

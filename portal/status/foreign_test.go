@@ -92,7 +92,7 @@ func kindOfOthers(t *testing.T, states *v1alpha1.CatalogStates) catalog.Kind {
 	crd.Name = "widgets.example.com"
 	entry := v1alpha1.CatalogEntry{Spec: v1alpha1.CatalogEntrySpec{
 		Definition: v1alpha1.CatalogDefinition{Group: "example.com", Resource: "widgets", Version: "v1"}, Title: "Widget",
-		States: states,
+		States: states, Controller: &v1alpha1.CatalogController{Name: "the maker of widgets"},
 	}}
 	entry.Name = crd.Name
 	all, err := catalog.New([]apiext.CustomResourceDefinition{*crd}, []v1alpha1.CatalogEntry{entry})

@@ -179,7 +179,7 @@ var others = []struct {
 		"guardrails.allowedSenders[]", "guardrails.allowedPrincipals[]", "guardrails.allowedSubscribers[]",
 	}},
 	{"CatalogEntry", nil, []string{ // a definition or entry that does not exist is in the status: controllers/catalog
-		"binding.keys[].description", "binding.keys[].name", "binding.secret", "category", "changes[].effect",
+		"changes[].effect",
 		"changes[].fields[]", "controller.documentation", "controller.name", "definition.group",
 		"definition.resource", "definition.version", "deletion.deleted", "deletion.editable[]",
 		"deletion.effect", "deletion.loss", "deletion.lossyField", "deletion.protectedBy", "description",
@@ -191,7 +191,7 @@ var others = []struct {
 		"references[].field", "references[].kindField", "references[].to", "states.conditions",
 		"states.failed[].condition", "states.failed[].field", "states.failed[].reasons[]",
 		"states.failed[].values[]", "states.message", "states.ready[].condition", "states.ready[].field",
-		"states.ready[].reasons[]", "states.ready[].values[]", "teams[]", "title",
+		"states.ready[].reasons[]", "states.ready[].values[]", "title",
 	}},
 	{"DeployPolicy", nil, []string{
 		"issuers[].name", "issuers[].url", "issuers[].caBundle", "issuers[].owners[].id", "issuers[].owners[].name",

@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // accessBinding describes the kind AccessBinding.
 var accessBinding = v1alpha1.CatalogEntrySpec{
-	Definition: ours("accessbindings"), Title: "Permission", Icon: "lock", Category: "Access",
+	Definition: ours("accessbindings"), Title: "Permission", Icon: "lock",
 	Form: v1alpha1.CatalogForm{
 		First: fields("providerRef serviceAccountName resources"),
 		Order: fields("kind name access"),

@@ -8,13 +8,13 @@ var catalogEntry = v1alpha1.CatalogEntrySpec{
 	Writers: v1alpha1.WritersAdmins,
 	Form: v1alpha1.CatalogForm{
 		First: fields(
-			"definition title category icon description controller verbs confirmed writers teams hidden",
+			"definition title icon description controller verbs confirmed writers hidden",
 			"form",
 		),
 		Order: fields(
 			"group resource version name documentation first order sections begins unique people offers references",
 			"field to kindField optional page endpoint columns sentence steps states conditions ready failed message",
-			"changes fields effect lower deletion binding secret keys",
+			"changes fields effect lower deletion",
 		),
 	},
 	Page: v1alpha1.CatalogPage{Endpoint: ".spec.title"},

@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // databaseUser describes the kind DatabaseUser.
 var databaseUser = v1alpha1.CatalogEntrySpec{
-	Definition: ours("databaseusers"), Title: "Database user", Icon: "lock", Category: "Databases",
+	Definition: ours("databaseusers"), Title: "Database user", Icon: "lock",
 	Form: v1alpha1.CatalogForm{
 		First: fields("databaseRef access"),
 		Order: fields("name authentication passwordRotationDays expiresAt deletionPolicy"),

@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // ec2Instance describes the kind EC2Instance.
 var ec2Instance = v1alpha1.CatalogEntrySpec{
-	Definition: ours("ec2instances"), Title: "Virtual machine", Icon: "vm", Category: "Compute",
+	Definition: ours("ec2instances"), Title: "Virtual machine", Icon: "vm",
 	Form: v1alpha1.CatalogForm{
 		First: fields(
 			"providerRef instanceName instanceType imageID imageSSMParameter subnetID keyName",

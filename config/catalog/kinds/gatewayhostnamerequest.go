@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // gatewayHostnameRequest describes the kind GatewayHostnameRequest.
 var gatewayHostnameRequest = v1alpha1.CatalogEntrySpec{
-	Definition: ours("gatewayhostnamerequests"), Title: "Hostname", Icon: "hostname", Category: "Networking",
+	Definition: ours("gatewayhostnamerequests"), Title: "Hostname", Icon: "hostname",
 	Form: v1alpha1.CatalogForm{
 		First:  fields("providerRef hostname zoneId environment visibility"),
 		Order:  fields("validationZoneId gatewayClass"),

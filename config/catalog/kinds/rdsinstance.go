@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // rdsInstance describes the kind RDSInstance.
 var rdsInstance = v1alpha1.CatalogEntrySpec{
-	Definition: ours("rdsinstances"), Title: "Database", Icon: "database", Category: "Databases",
+	Definition: ours("rdsinstances"), Title: "Database", Icon: "database",
 	Form: v1alpha1.CatalogForm{
 		First: fields(
 			"providerRef engine engineVersion dbInstanceClass allocatedStorage masterUsername dbName",

@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // s3Bucket describes the kind S3Bucket.
 var s3Bucket = v1alpha1.CatalogEntrySpec{
-	Definition: ours("s3buckets"), Title: "Bucket", Icon: "bucket", Category: "Storage",
+	Definition: ours("s3buckets"), Title: "Bucket", Icon: "bucket",
 	Form: v1alpha1.CatalogForm{
 		First: fields("providerRef bucketName versioning encryption deletionPolicy"),
 		Order: fields(

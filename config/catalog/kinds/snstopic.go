@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // snsTopic describes the kind SNSTopic.
 var snsTopic = v1alpha1.CatalogEntrySpec{
-	Definition: ours("snstopics"), Title: "Topic", Icon: "queue", Category: "Messaging",
+	Definition: ours("snstopics"), Title: "Topic", Icon: "queue",
 	Form: v1alpha1.CatalogForm{
 		First: fields("providerRef topicName fifoTopic subscriptions deletionPolicy"),
 		Order: fields(

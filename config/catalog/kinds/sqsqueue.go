@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // sqsQueue describes the kind SQSQueue.
 var sqsQueue = v1alpha1.CatalogEntrySpec{
-	Definition: ours("sqsqueues"), Title: "Message queue", Icon: "queue", Category: "Messaging",
+	Definition: ours("sqsqueues"), Title: "Message queue", Icon: "queue",
 	Form: v1alpha1.CatalogForm{
 		First: fields(
 			"providerRef queueName fifoQueue visibilityTimeout messageRetentionPeriod allowFrom",

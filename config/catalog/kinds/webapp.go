@@ -4,7 +4,7 @@ import "github.com/portico-platform/portico/api/v1alpha1"
 
 // webApp describes the kind WebApp.
 var webApp = v1alpha1.CatalogEntrySpec{
-	Definition: ours("webapps"), Title: "Web app", Icon: "app", Category: "Compute",
+	Definition: ours("webapps"), Title: "Web app", Icon: "app",
 	Form: v1alpha1.CatalogForm{
 		First: fields("image replicas port env bindings expose"),
 		Order: fields(

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -125,7 +126,7 @@ func (f *Feed) follow(ctx context.Context, kinds catalog.Catalog) (failed error)
 	before := maps.Clone(f.watches.kinds)
 	f.watches.mu.Unlock()
 	for plural, k := range before {
-		if is, stays := now[plural]; !stays || is.GVK() != k.GVK() || !is.Own() && is.Endpoint != k.Endpoint {
+		if is, stays := now[plural]; !stays || is.GVK() != k.GVK() || !is.Own() && derivesOtherwise(is, k) {
 			failed = errors.Join(failed, f.leave(ctx, k))
 			delete(before, plural)
 		}
@@ -144,6 +145,11 @@ func (f *Feed) follow(ctx context.Context, kinds catalog.Catalog) (failed error)
 	defer f.watches.mu.Unlock()
 	f.watches.kinds = now
 	return failed
+}
+
+// derivesOtherwise reports whether the rows of lists are made differently of the same objects.
+func derivesOtherwise(a, b catalog.Kind) bool {
+	return a.Endpoint != b.Endpoint || !reflect.DeepEqual(a.States, b.States)
 }
 
 // Reading reports whether the objects of the kind are still being read for the first time.

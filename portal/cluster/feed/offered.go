@@ -39,6 +39,7 @@ type offered struct {
 	kinds       *catalog.Live
 	definitions apiextclient.CustomResourceDefinitionInterface
 	wake        chan struct{}
+	unwatched   bool // some kind of the catalog: renew tries again
 
 	mu    sync.Mutex
 	known map[string]described // by name of the entry
@@ -91,6 +92,10 @@ func (f *Feed) keepOffered(ctx context.Context) {
 			return
 		case <-time.After(together):
 		}
+		if !f.filled(entries, definitions) {
+			again.Reset(together) // soon after the start
+			continue
+		}
 		if err := f.renew(ctx); err != nil {
 			f.log.Warn("reading the catalog", "error", err)
 			again.Reset(rereadAfter)
@@ -98,12 +103,9 @@ func (f *Feed) keepOffered(ctx context.Context) {
 	}
 }
 
-// renew makes the catalog anew, and watches the objects of its kinds. The error says what could not be read; what was
-// known of it stays.
+// renew updates the catalog, and watches the objects of its kinds. The error says what could not be read or watched;
+// renew keeps what was known of it.
 func (f *Feed) renew(ctx context.Context) error {
-	if !f.filled(entries, definitions) {
-		return errors.New("entries and definitions are not read yet")
-	}
 	all, err := f.Entries(ctx)
 	if err != nil {
 		return err
@@ -113,12 +115,13 @@ func (f *Feed) renew(ctx context.Context) error {
 		return err
 	}
 	known, changed, failed := f.offered.read(ctx, all, versions)
-	if !changed {
+	if !changed && !f.offered.unwatched {
 		return failed
 	}
 	kinds := f.offered.keep(known)
 	f.offered.kinds.Set(kinds) // before the objects come, whose rows depend on their kinds
 	watchErr := f.follow(ctx, kinds)
+	f.offered.unwatched = watchErr != nil
 	f.offered.mu.Lock()
 	f.offered.begun = true
 	f.offered.mu.Unlock()
