@@ -145,10 +145,16 @@ func TestMorePodsAreNoNewVersion(t *testing.T) {
 	d := l.deployment()
 	before := d.DeepCopy()
 	set.Annotations["portico.dev/template-digest"] = webapp.TemplateDigest(&d.Spec.Template)
+	set.Status.Replicas = 1
 	if err := l.Others.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
 	d.Generation = 2
+	seen := func(pods, available int32) appsv1.DeploymentStatus {
+		status := out(pods, available)
+		status.ObservedGeneration = d.Generation
+		return status
+	}
 	if err := l.Others.Patch(t.Context(), d, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +164,8 @@ func TestMorePodsAreNoNewVersion(t *testing.T) {
 		status appsv1.DeploymentStatus
 	}{
 		{"the controller has not seen it", out(1, 1)},
-		{"the Pods are created", out(3, 1)},
-		{"one is ready", out(3, 2)},
+		{"the Pods are created", seen(3, 1)},
+		{"one is ready", seen(3, 2)},
 	} {
 		l.controller("1", step.status)
 		if err := l.sync(); err != nil {
@@ -170,7 +176,7 @@ func TestMorePodsAreNoNewVersion(t *testing.T) {
 	if got := l.marked("RolledOut"); got != rolled {
 		t.Errorf("RolledOut is %q", got)
 	}
-	l.controller("1", out(3, 0))
+	l.controller("1", seen(3, 0))
 	l.is(l.sync(), "MinimumReplicasUnavailable", "0 of 3 replicas available")
 
 	l.app.Spec.Image = "registry.example.com/shop:2.0.0"

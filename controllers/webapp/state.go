@@ -73,6 +73,7 @@ func (r *reconciliation) readState(ctx context.Context) (runtimeState, error) {
 		return cmp.Or(cmp.Compare(revision(&b), revision(&a)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
 			cmp.Compare(a.Name, b.Name))
 	})
+	state.countSets()
 	var pods corev1.PodList
 	if err := r.Applier.Client.List(ctx, &pods, ours...); err != nil {
 		return state, fmt.Errorf("list the Pods: %w", err)
@@ -82,6 +83,21 @@ func (r *reconciliation) readState(ctx context.Context) (runtimeState, error) {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return state, nil
+}
+
+// countSets sets the counts of the status from the ReplicaSets while the Deployment controller has not observed the
+// newest generation: its own counts are then those of an earlier template, of which all Pods may be available.
+func (s *runtimeState) countSets() {
+	d := &s.deployment
+	if !s.observed() || d.Status.ObservedGeneration >= d.Generation {
+		return
+	}
+	d.Status.UpdatedReplicas = s.sets[0].Status.Replicas
+	d.Status.Replicas, d.Status.AvailableReplicas = 0, 0
+	for i := range s.sets {
+		d.Status.Replicas += s.sets[i].Status.Replicas
+		d.Status.AvailableReplicas += s.sets[i].Status.AvailableReplicas
+	}
 }
 
 func (r *reconciliation) readDeployment(ctx context.Context, into *appsv1.Deployment) error {

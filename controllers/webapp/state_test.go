@@ -80,6 +80,33 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// A new version has a ReplicaSet before the Deployment's status counts it: the counts of the old version, all of whose
+// Pods are available, must not complete the new one.
+func TestCountsOfTheVersionBeforeCompleteNothing(t *testing.T) {
+	fresh, old := version("b", 2, "new", 0), version("a", 1, "old", 1)
+	old.Status.Replicas = 1
+	state := pictureOf(fresh, old)
+	d := &state.deployment
+	d.Generation, d.Status = 2, appsv1.DeploymentStatus{
+		ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1,
+		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Reason: newReplicaSetAvailable}},
+	}
+	state.sets[0].Annotations[annotationTemplate] = templateDigest(&d.Spec.Template)
+	before := state
+	if before.countSets(); before.deployment.Status.UpdatedReplicas != 0 {
+		t.Errorf("%+v", before.deployment.Status)
+	}
+	if text, complete := before.progress(); complete || before.rolledOut() || text != "0 of 1 replica updated" {
+		t.Errorf("%q, %v", text, complete)
+	}
+	state.sets[0].Status.Replicas, state.sets[0].Status.AvailableReplicas = 1, 1
+	state.sets[1].Status = appsv1.ReplicaSetStatus{}
+	state.countSets()
+	if text, complete := state.progress(); !complete || !state.rolledOut() {
+		t.Errorf("%q, %v", text, complete)
+	}
+}
+
 func TestServingIsTheNewestVersionWithAPodThatServes(t *testing.T) {
 	for name, row := range map[string]struct {
 		sets []appsv1.ReplicaSet
