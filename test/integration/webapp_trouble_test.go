@@ -4,6 +4,7 @@ package integration
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,10 +240,23 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 		s.Data["url"] = []byte("http://evil.example.com")
 	})
 	wakeNow(t, c, q)
-	await(t, "another checksum", func() (bool, string) {
-		d := child(t, c, app, &appsv1.Deployment{})
-		return d.Spec.Template.Annotations["portico.dev/bindings-checksum"] != before, before
+	// The change and its repair each start a rollout: the second one must be under way before the steps below.
+	await(t, "the repaired Secret to be in the Pods", func() (bool, string) {
+		var secret corev1.Secret
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "orders-sqsqueue-binding"}, &secret); err != nil {
+			return false, err.Error()
+		}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return false, err.Error()
+		}
+		used := slices.ContainsFunc(app.Status.Bindings, func(b v1alpha1.WebAppBound) bool {
+			return b.Secret == secret.Name && b.ResourceVersion == secret.ResourceVersion
+		})
+		return used && string(secret.Data["url"]) != "http://evil.example.com", string(secret.Data["url"])
 	})
+	if d := child(t, c, app, &appsv1.Deployment{}); d.Spec.Template.Annotations["portico.dev/bindings-checksum"] == before {
+		t.Error("the Pods were not replaced")
+	}
 	// Ready may still be from before; only with a new generation is it certainly for the current rollout.
 	edit(t, c, app, func(app *v1alpha1.WebApp) { app.Spec.Image = "registry.example.com/shop:1.0.1" })
 	ready(t, c, app)

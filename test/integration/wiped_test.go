@@ -78,6 +78,9 @@ func TestTagsThatAreWipedAreTold(t *testing.T) {
 		if calls := s.writes(m); len(calls) != 0 {
 			t.Errorf("without its marks: %v", calls)
 		}
+		// A pass between the command and the reading of its tags would delete what they are read from.
+		annotate(t, c, o, v1alpha1.AnnotationDeletionProtection, "true")
+		reason(t, c, o, v1alpha1.ReasonDeletionProtected)
 		if err := s.tagging.run(t, flagsOf(t, s, message)); err != nil {
 			t.Fatal(err)
 		}
