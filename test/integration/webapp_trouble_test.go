@@ -242,8 +242,9 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 	wakeNow(t, c, q)
 	// The change and its repair each start a rollout: the second one must be under way before the steps below.
 	await(t, "the repaired Secret to be in the Pods", func() (bool, string) {
-		var secret corev1.Secret
-		if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "orders-sqsqueue-binding"}, &secret); err != nil {
+		secret := corev1.Secret{}
+		key := client.ObjectKey{Namespace: ns, Name: "orders-sqsqueue-binding"}
+		if err := c.Get(t.Context(), key, &secret); err != nil {
 			return false, err.Error()
 		}
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
@@ -254,7 +255,8 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 		})
 		return used && string(secret.Data["url"]) != "http://evil.example.com", string(secret.Data["url"])
 	})
-	if d := child(t, c, app, &appsv1.Deployment{}); d.Spec.Template.Annotations["portico.dev/bindings-checksum"] == before {
+	d = child(t, c, app, &appsv1.Deployment{})
+	if d.Spec.Template.Annotations["portico.dev/bindings-checksum"] == before {
 		t.Error("the Pods were not replaced")
 	}
 	// Ready may still be from before; only with a new generation is it certainly for the current rollout.
