@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/portico-platform/portico/api/spoken"
@@ -31,10 +30,9 @@ type Kind struct {
 	Plural     string
 	ShortNames []string
 	Namespaced bool
-	Title      string  // for people, e.g. Bucket
-	Icon       string  // name of an icon, "" for the default one
-	Help       string  // what the kind is, from the CRD
-	Fields     []Field // of spec: those that the entry has first, then the rest; each in the entry's order
+	Title      string // for people, e.g. Bucket
+	Icon       string // name of an icon, "" for the default one
+	Help       string // what the kind is, from the CRD
 	Columns    []Column
 	Overview   []string // names of the columns that an object's page also shows
 	Endpoint   string   // JSONPath of the address that users connect to, "" if none
@@ -66,11 +64,10 @@ type Kind struct {
 	// KeptBy is who creates objects of the kind, if not teams: operator or admins.
 	KeptBy string
 
-	status    []string // names of the fields of status
-	hasStatus bool
-	rules     apiext.ValidationRules // of the object as a whole
-	schema    []byte                 // the kind's OpenAPI v3 schema as JSON
-	shape     *shape                 // of the fields that users write
+	spec, status []string // names of the fields
+	hasStatus    bool
+	source       *source
+	origin       *origin
 }
 
 // Change is the effect of changing any of these fields of spec, as a sentence.
@@ -136,12 +133,12 @@ func (k Kind) Written() bool { return k.KeptBy == "" || k.KeptBy != KeptByOperat
 // Has reports whether the kind is Portico's and its spec has the field: kinds of others can have a field of the same
 // name that means something else.
 func (k Kind) Has(name string) bool {
-	return k.Own() && slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
+	return k.Own() && slices.Contains(k.spec, name)
 }
 
 // Chooses reports whether value is an option of spec's field of that name, and not its default.
 func (k Kind) Chooses(name, value string) bool {
-	return slices.ContainsFunc(k.Fields, func(f Field) bool {
+	return slices.ContainsFunc(k.Fields(), func(f Field) bool {
 		return f.Name == name && value != f.Default && slices.Contains(f.Options, value)
 	})
 }
@@ -155,8 +152,12 @@ func (k Kind) HasStatus() bool { return k.hasStatus }
 // Allows reports whether the kind's entry allows the verb.
 func (k Kind) Allows(verb string) bool { return len(k.Verbs) == 0 || slices.Contains(k.Verbs, verb) }
 
+// Fields returns the fields of spec: those that the entry has first, then the rest; each in the entry's order. They are
+// made from the schema unless they have been used lately, and callers must not change them.
+func (k Kind) Fields() []Field { return k.source.unpacked().fields }
+
 // Schema returns the kind's OpenAPI v3 schema, as JSON.
-func (k Kind) Schema() []byte { return slices.Clone(k.schema) }
+func (k Kind) Schema() []byte { return slices.Clone(k.source.unpacked().schema) }
 
 // Catalog is every kind, sorted by title.
 type Catalog []Kind

@@ -69,7 +69,7 @@ func TestKindsComeFromTheCRDs(t *testing.T) {
 		t.Errorf("GVK %s", got)
 	}
 	var names []string
-	for _, f := range k.Fields[:5] {
+	for _, f := range k.Fields()[:5] {
 		names = append(names, f.Name)
 		if f.Advanced {
 			t.Errorf("%s is in the form annotation, and advanced", f.Name)
@@ -78,8 +78,8 @@ func TestKindsComeFromTheCRDs(t *testing.T) {
 	if got := strings.Join(names, ","); got != "providerRef,bucketName,versioning,encryption,deletionPolicy" {
 		t.Errorf("order %s", got)
 	}
-	if !k.Fields[5].Advanced {
-		t.Errorf("%s is not in the form annotation, and not advanced", k.Fields[5].Name)
+	if !k.Fields()[5].Advanced {
+		t.Errorf("%s is not in the form annotation, and not advanced", k.Fields()[5].Name)
 	}
 	for _, c := range load(t).Requestable() {
 		if !c.Namespaced {
@@ -95,7 +95,7 @@ func TestKindsComeFromTheCRDs(t *testing.T) {
 }
 
 func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
-	fields := bucketKind(t).Fields
+	fields := bucketKind(t).Fields()
 	if f := field(t, fields, "providerRef"); !f.IsRef() || !f.Required || f.Label != "AWS account" {
 		t.Errorf("%+v", f)
 	}

@@ -30,8 +30,8 @@ func (k Kind) Check(obj, old *unstructured.Unstructured) error {
 		old = &unstructured.Unstructured{}
 	}
 	c.metadata(obj, old)
-	if k.shape != nil { // nil for a kind that was not read from a CRD
-		c.value(nil, k.shape, map[string]any{"spec": obj.Object["spec"]}, before)
+	if shape := k.source.unpacked().shape; shape != nil { // nil for a kind that was not read from a CRD
+		c.value(nil, shape, map[string]any{"spec": obj.Object["spec"]}, before)
 	}
 	if len(c.faults) == 0 {
 		return nil

@@ -31,7 +31,7 @@ func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstruc
 		obj.SetNamespace(form.Get("metadata.namespace"))
 	}
 	d := decoder{}
-	root := Field{Path: "spec", Name: "spec", Type: Object, Fields: k.Fields}
+	root := Field{Path: "spec", Name: "spec", Type: Object, Fields: k.Fields()}
 	_, had := obj.Object["spec"]
 	if spec, ok := d.object(root, "spec", parseForm(form), obj.Object["spec"]); ok || had || base == nil {
 		obj.Object["spec"] = spec

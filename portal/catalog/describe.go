@@ -35,12 +35,12 @@ func New(crds []apiext.CustomResourceDefinition, entries []v1alpha1.CatalogEntry
 
 // Described is a kind without its references, which lead to other kinds.
 type Described struct {
-	kind  Kind
-	entry *v1alpha1.CatalogEntrySpec
+	kind Kind
+	refs []referred
 }
 
 // Known reports whether d is a kind: the zero value is not.
-func (d Described) Known() bool { return d.entry != nil }
+func (d Described) Known() bool { return d.kind.Name != "" }
 
 // Join returns the catalog of the kinds.
 func Join(all []Described) Catalog {
@@ -49,7 +49,7 @@ func Join(all []Described) Catalog {
 		kinds = append(kinds, one.kind)
 	}
 	for i := range kinds {
-		kinds.refer(&kinds[i], all[i].entry)
+		kinds.refer(&kinds[i], all[i].refs)
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int {
 		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Plural, b.Plural))
@@ -59,8 +59,11 @@ func Join(all []Described) Catalog {
 
 // Describe returns the kind of a definition, as the entry describes it.
 func Describe(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Described, error) {
-	k, err := newKind(crd, entry)
-	return Described{kind: k, entry: entry}, err
+	k, d, err := newKind(crd, entry)
+	if err != nil {
+		return Described{}, err
+	}
+	return Described{kind: k, refs: references(d.fields, entry.References)}, nil
 }
 
 // pluralOf returns the Plural of a kind.
@@ -71,18 +74,22 @@ func pluralOf(crd *apiext.CustomResourceDefinition) string {
 	return crd.Spec.Names.Plural + "." + crd.Spec.Group
 }
 
-func newKind(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Kind, error) {
+func newKind(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec) (Kind, *unpacked, error) {
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiext.CustomResourceDefinitionVersion) bool {
 		return v.Name == entry.Definition.Version
 	})
 	if i < 0 || crd.Spec.Versions[i].Schema == nil || crd.Spec.Versions[i].Schema.OpenAPIV3Schema == nil {
-		return Kind{}, fmt.Errorf("no version %s with a schema", entry.Definition.Version)
+		return Kind{}, nil, fmt.Errorf("no version %s with a schema", entry.Definition.Version)
 	}
-	v := crd.Spec.Versions[i]
+	v := &crd.Spec.Versions[i]
 	root := v.Schema.OpenAPIV3Schema
-	raw, err := jsonSchema(root)
+	from, d, err := newSource(root, fieldNames(entry.Form.First), fieldNames(entry.Form.Order))
 	if err != nil {
-		return Kind{}, err
+		return Kind{}, nil, err
+	}
+	of, err := newOrigin(crd, entry, v, d.schema)
+	if err != nil {
+		return Kind{}, nil, err
 	}
 	spec := root.Properties["spec"]
 	k := Kind{
@@ -92,16 +99,14 @@ func newKind(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntryS
 		ShortNames: crd.Spec.Names.ShortNames,
 		Namespaced: crd.Spec.Scope == apiext.NamespaceScoped,
 		Help:       oneLine(root.Description),
-		Fields:     specFields(spec, fieldNames(entry.Form.First), fieldNames(entry.Form.Order)),
 		Columns:    columns(v.AdditionalPrinterColumns),
+		spec:       slices.Sorted(maps.Keys(spec.Properties)),
 		status:     slices.Sorted(maps.Keys(root.Properties["status"].Properties)),
-		rules:      root.XValidations,
 		Fixed:      neverChanges(spec.XValidations),
-		schema:     raw,
+		source:     from,
+		origin:     of,
 	}
 	_, k.hasStatus = root.Properties["status"]
-	fixRoot(k.Fields, root.XValidations)
 	k.describe(entry)
-	k.shape, err = shapeOf(root)
-	return k, err
+	return k, d, nil
 }

@@ -23,7 +23,7 @@ func (k Kind) Encode(obj *unstructured.Unstructured) url.Values {
 		set(form, "metadata.namespace", obj.GetNamespace())
 	}
 	if spec, ok := obj.Object["spec"].(map[string]any); ok {
-		for _, f := range k.Fields {
+		for _, f := range k.Fields() {
 			encode(form, f, "spec."+f.Name, spec[f.Name])
 		}
 	}

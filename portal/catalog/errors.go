@@ -114,7 +114,7 @@ func patchErrors(detail string) FieldErrors {
 func (k Kind) Locate(errs FieldErrors) FieldErrors {
 	out := slices.Clone(errs)
 	for i, e := range out {
-		if e.Field == "" && slices.ContainsFunc(k.rules, func(r apiext.ValidationRule) bool {
+		if e.Field == "" && slices.ContainsFunc(k.source.unpacked().rules, func(r apiext.ValidationRule) bool {
 			return r.Message == e.Message && strings.Contains(r.Rule, "self.metadata.name")
 		}) {
 			out[i].Field = "metadata.name"

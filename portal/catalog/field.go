@@ -184,6 +184,3 @@ func jsonText(raw []byte) string {
 	}
 	return string(raw)
 }
-
-// jsonSchema returns the schema as JSON, without the parts that only the API server needs.
-func jsonSchema(s *apiext.JSONSchemaProps) ([]byte, error) { return json.Marshal(s) }

@@ -17,7 +17,7 @@ var indices = regexp.MustCompile(`\[\d+\]`)
 // also checks the kind's rules, which it skips while such an error remains. It reports whether path is a field that can
 // be filled; list elements and all parents must exist.
 func (k Kind) Fill(obj *unstructured.Unstructured, path string) bool {
-	f, ok := Field{Name: "spec", Type: Object, Fields: k.Fields}, path == "spec"
+	f, ok := Field{Name: "spec", Type: Object, Fields: k.Fields()}, path == "spec"
 	if !ok {
 		if f, ok = k.field(indices.ReplaceAllString(path, "[]")); !ok {
 			return false
@@ -173,7 +173,7 @@ func mentions(rule, field string) bool {
 // ruleAt returns the rule with this message in the schema at path.
 func (k Kind) ruleAt(path, message string) (string, bool) {
 	var at apiext.JSONSchemaProps
-	if err := json.Unmarshal(k.schema, &at); err != nil {
+	if err := json.Unmarshal(k.source.unpacked().schema, &at); err != nil {
 		return "", false
 	}
 	for _, step := range pathSteps(path) {

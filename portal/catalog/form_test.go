@@ -183,7 +183,7 @@ func TestFormsKeepEverything(t *testing.T) {
 	for _, k := range load(t) {
 		t.Run(k.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				obj := &unstructured.Unstructured{Object: map[string]any{"spec": anyObject(t, k.Fields)}}
+				obj := &unstructured.Unstructured{Object: map[string]any{"spec": anyObject(t, k.Fields())}}
 				obj.SetGroupVersionKind(k.GVK())
 				obj.SetName("x")
 				form := k.Encode(obj)

@@ -41,7 +41,7 @@ func (f Fixed) Holds(made []string) bool {
 
 // Made returns the fields of the object's status that fix fields of its spec, sorted.
 func (k Kind) Made(obj *unstructured.Unstructured) (made []string) {
-	for _, f := range k.Fields {
+	for _, f := range k.Fields() {
 		for _, field := range f.Fixed.Once {
 			if TextAt(obj, "status", field) != "" {
 				made = append(made, field)

@@ -24,23 +24,45 @@ type Reference struct {
 // Target is an object that another one refers to.
 type Target struct{ Kind, Name string }
 
-// refer adds the references of the entry to k, whose other kinds are in c. It leaves out those that lead nowhere, which
-// the status of the entry names.
-func (c Catalog) refer(k *Kind, entry *v1alpha1.CatalogEntrySpec) {
-	for _, one := range entry.References {
+// referred is a Reference before the kind that it leads to is known.
+type referred struct {
+	Reference
+
+	to       string // name of the other kind's entry; "": a field has the kind
+	optional bool
+}
+
+// references returns the references of an entry. It leaves out those whose fields are not there, which the status of
+// the entry names.
+func references(fields []Field, of []v1alpha1.CatalogReference) []referred {
+	all := make([]referred, 0, len(of))
+	for _, one := range of {
 		r := Reference{Path: "spec." + string(one.Field), Role: role(string(one.Field))}
 		r.Back = r.Role + " of"
 		if one.KindField != "" {
 			r.Beside = beside(r.Path, string(one.KindField))
-			f, _ := k.field(r.Beside)
+			f, _ := fieldIn(fields, r.Beside)
 			r.Kinds, r.Role, r.Back = f.Options, "Uses", "Used by"
-		} else if target, ok := c.byEntry(one.To); ok {
+		}
+		if _, ok := fieldIn(fields, r.Path); ok {
+			all = append(all, referred{r, one.To, one.Optional})
+		}
+	}
+	return all
+}
+
+// refer adds the references to k, whose other kinds are in c. It leaves out those that lead nowhere, which the status
+// of the entry names.
+func (c Catalog) refer(k *Kind, of []referred) {
+	for _, one := range of {
+		r := one.Reference
+		if target, ok := c.byEntry(one.to); r.Beside == "" && ok {
 			r.Kinds = []string{target.Name}
 		}
-		if _, ok := k.field(r.Path); !ok || len(r.Kinds) == 0 {
+		if len(r.Kinds) == 0 {
 			continue
 		}
-		if one.Optional {
+		if one.optional {
 			r.Role, r.Back = "Lets in", "Let in by"
 			k.LetsIn = append(k.LetsIn, r)
 			continue
@@ -74,8 +96,9 @@ func Beside(path, field string) string { return beside(path, field) }
 func beside(path, field string) string { return parent(path) + "." + field }
 
 // field returns the field with a path as in Field.Path.
-func (k Kind) field(path string) (Field, bool) {
-	fields := k.Fields
+func (k Kind) field(path string) (Field, bool) { return fieldIn(k.Fields(), path) }
+
+func fieldIn(fields []Field, path string) (Field, bool) {
 	for {
 		i := slices.IndexFunc(fields, func(f Field) bool { return f.Path == path || under(path, f.Path) })
 		switch {

@@ -138,7 +138,7 @@ func TestOneInputChoosesKindAndName(t *testing.T) {
 
 func TestQuantitiesAreText(t *testing.T) {
 	k := kindNamed(t, "WebApp")
-	f := field(t, k.Fields, "resources", "requests", "cpu")
+	f := field(t, k.Fields(), "resources", "requests", "cpu")
 	if f.Type != String || f.Format != "quantity" {
 		t.Errorf("%s %s", f.Type, f.Format)
 	}
@@ -165,7 +165,7 @@ func TestEmptyGroupsOfARowSendNothing(t *testing.T) {
 
 func TestRulesAboutTheNameStandAtTheName(t *testing.T) {
 	k := kindNamed(t, "WebApp")
-	about, other := k.rules[0].Message, "some validation rules were not checked"
+	about, other := k.source.unpacked().rules[0].Message, "some validation rules were not checked"
 	got := k.Locate(FieldErrors{{Message: about}, {Message: other}, {Field: "spec", Message: about}})
 	want := FieldErrors{{Field: "metadata.name", Message: about}, {Message: other}, {Field: "spec", Message: about}}
 	if !reflect.DeepEqual(got, want) {

@@ -50,7 +50,7 @@ type cause struct {
 // are for programmers, and otherwise the message of the rule or of the policy.
 func (k Kind) message(c cause) string {
 	ours := ""
-	switch of := k.shape.find(c.field); {
+	switch of := k.source.unpacked().shape.find(c.field); {
 	case strings.HasPrefix(c.field, "metadata."):
 		ours = ofMetadata(c)
 	case c.is == metav1.CauseTypeFieldValueNotSupported:
@@ -89,7 +89,7 @@ func (s *shape) find(path string) *shape {
 
 // message returns what the schema demands of a value that it refuses: its limit of the cause's type.
 func (s *shape) message(c cause) string {
-	is := s.itself.Schema
+	is := s.itself().Schema
 	switch c.is {
 	case metav1.CauseTypeTooLong:
 		return limit(is.MaxLength, "use one character", "use at most %d characters")
@@ -106,7 +106,7 @@ func (s *shape) message(c cause) string {
 
 // ofInvalid returns which other limit of the schema the value breaks.
 func (s *shape) ofInvalid(c cause) string {
-	is, text := s.itself.Schema, jsonText(c.value)
+	is, text := s.itself().Schema, jsonText(c.value)
 	n, _ := strconv.ParseFloat(text, 64) // a number, if the schema has a limit of numbers
 	switch fewest := cmp.Or(is.MinItems, is.MinProperties); {
 	case fewest != nil:

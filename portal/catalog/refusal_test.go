@@ -25,11 +25,12 @@ func ofSpec(t *testing.T, properties string) Kind {
 	if err := yaml.UnmarshalStrict([]byte(properties), &spec.Properties); err != nil {
 		t.Fatal(err)
 	}
-	s, err := shapeOf(&apiext.JSONSchemaProps{Properties: map[string]apiext.JSONSchemaProps{"spec": spec}})
+	root := &apiext.JSONSchemaProps{Properties: map[string]apiext.JSONSchemaProps{"spec": spec}}
+	s, _, err := newSource(root, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Kind{shape: s}
+	return Kind{source: s}
 }
 
 // TestEveryMessageOfTheValidationHasOurWords, for each limit of a schema that a value breaks.
@@ -91,7 +92,8 @@ func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 func TestEveryLimitOfOurSchemasHasOurWords(t *testing.T) {
 	broken := 0
 	for _, k := range load(t) {
-		eachShape(k.shape.fields["spec"], apifield.NewPath("spec"), func(path *apifield.Path, s *shape) {
+		spec := k.source.unpacked().shape.fields["spec"]
+		eachShape(spec, apifield.NewPath("spec"), func(path *apifield.Path, s *shape) {
 			for _, value := range badValues(s) {
 				faults, _ := s.faults(path, value)
 				broken += len(faults)
@@ -136,7 +138,7 @@ func badValues(s *shape) []any {
 		map[string]any{"x": true},
 		many,
 	}
-	is := s.itself.Schema
+	is := s.itself().Schema
 	if is.MaxLength != nil {
 		all = append(all, strings.Repeat("a", int(*is.MaxLength)+1))
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,7 +22,9 @@ const root = "value"
 // shape is a schema split by level: the API server's validation library checks the value itself, and child shapes check
 // its content, so that the check can stop at the first errors.
 type shape struct {
-	itself   *validate.SchemaValidator
+	schema   *apiext.JSONSchemaProps
+	once     sync.Once
+	made     *validate.SchemaValidator // of the value itself, when it is first needed: it takes 2 kB
 	fields   map[string]*shape
 	others   *shape // of fields without a declared name; nil: there are none
 	items    *shape
@@ -30,8 +33,8 @@ type shape struct {
 	nullable bool
 }
 
-// shapeOf returns the shape of the schema's fields that users write.
-func shapeOf(s *apiext.JSONSchemaProps) (*shape, error) {
+// shapeOf returns the shape of the schema's fields that users write, which keeps s.
+func shapeOf(s *apiext.JSONSchemaProps) *shape {
 	of := s.Properties["spec"]
 	part := apiext.JSONSchemaProps{Type: "object", Properties: map[string]apiext.JSONSchemaProps{"spec": of}}
 	if slices.Contains(s.Required, "spec") {
@@ -40,32 +43,31 @@ func shapeOf(s *apiext.JSONSchemaProps) (*shape, error) {
 	return newShape(&part)
 }
 
-func newShape(s *apiext.JSONSchemaProps) (_ *shape, err error) {
+func newShape(s *apiext.JSONSchemaProps) *shape {
 	out := &shape{
-		fields: map[string]*shape{}, keys: s.XListMapKeys, nullable: s.Nullable,
+		schema: s, fields: map[string]*shape{}, keys: s.XListMapKeys, nullable: s.Nullable,
 		free: s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.XEmbeddedResource,
 	}
-	if out.itself, err = validatorOf(s); err != nil {
-		return nil, err
-	}
 	for name, p := range s.Properties {
-		if out.fields[name], err = newShape(&p); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+		out.fields[name] = newShape(&p)
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		if out.items, err = newShape(s.Items.Schema); err != nil {
-			return nil, err
-		}
+		out.items = newShape(s.Items.Schema)
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		out.others, err = newShape(s.AdditionalProperties.Schema)
+		out.others = newShape(s.AdditionalProperties.Schema)
 	}
-	return out, err
+	return out
+}
+
+// itself returns the validator of the value itself, without its content.
+func (s *shape) itself() *validate.SchemaValidator {
+	s.once.Do(func() { s.made = validatorOf(s.schema) })
+	return s.made
 }
 
 // validatorOf returns a validator of a value by its schema, without its content.
-func validatorOf(s *apiext.JSONSchemaProps) (*validate.SchemaValidator, error) {
+func validatorOf(s *apiext.JSONSchemaProps) *validate.SchemaValidator {
 	own := *s
 	own.Properties, own.AdditionalProperties, own.Items, own.Default, own.XValidations = nil, nil, nil, nil, nil
 	own.Required = slices.DeleteFunc(slices.Clone(s.Required), func(name string) bool {
@@ -74,18 +76,18 @@ func validatorOf(s *apiext.JSONSchemaProps) (*validate.SchemaValidator, error) {
 	if s.XIntOrString {
 		own.AnyOf = nil
 	}
-	raw, err := json.Marshal(own)
-	if err != nil {
-		return nil, err
-	}
 	of := &spec.Schema{}
-	if err := json.Unmarshal(raw, of); err != nil {
-		return nil, err
+	raw, err := json.Marshal(own)
+	if err == nil {
+		err = json.Unmarshal(raw, of)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("a schema that was read from JSON: %v", err)) // it can be written as JSON, and read again
 	}
 	if s.XIntOrString {
 		of.Type = spec.StringOrArray{"integer", "string"}
 	}
-	return validate.NewSchemaValidator(of, nil, root, strfmt.Default), nil
+	return validate.NewSchemaValidator(of, nil, root, strfmt.Default)
 }
 
 // of returns the shape of a field, nil if there is no such field.
@@ -110,7 +112,7 @@ func (s *shape) at(path *fieldpath.Path, name string) *fieldpath.Path {
 // faults returns the errors of a value itself, and whether its content must be checked.
 func (s *shape) faults(path *fieldpath.Path, value any) (all fieldpath.ErrorList, deeper bool) {
 	deeper = true
-	found := s.itself.Validate(value).Errors
+	found := s.itself().Validate(value).Errors
 	for _, err := range found {
 		said, ok := err.(*openapierrors.Validation) //nolint:errorlint // as the library returns it
 		if !ok {                                    // a sum of the others, or a number that its format cannot hold

@@ -92,7 +92,7 @@ func dropNulls(v any) {
 func (k Kind) differences(base, theirs, mine map[string]any) ([]Difference, keyed) {
 	lists := keyed{}
 	if specs, ok := (versions{base["spec"], theirs["spec"], mine["spec"]}).maps(); ok {
-		lists.lay(k.Fields, "spec", specs)
+		lists.lay(k.Fields(), "spec", specs)
 	}
 	var all []Difference
 	for _, path := range [][]string{{"metadata", "labels"}, {"metadata", "annotations"}, {"spec"}} {
@@ -171,7 +171,7 @@ func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(D
 		}
 	}
 	if spec, ok := out.Object["spec"].(map[string]any); ok {
-		lists.lists(k.Fields, "spec", spec)
+		lists.lists(k.Fields(), "spec", spec)
 	}
 	return out, nil
 }

@@ -71,7 +71,7 @@ func storedObject(t *rapid.T, fields []Field) map[string]any {
 }
 
 func storedOf(t *rapid.T, k Kind) *unstructured.Unstructured {
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": storedObject(t, k.Fields)}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": storedObject(t, k.Fields())}}
 	obj.SetGroupVersionKind(k.GVK())
 	obj.SetName("x")
 	return obj

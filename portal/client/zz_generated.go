@@ -329,6 +329,28 @@ func (c *Client) ListCatalog(ctx context.Context, opts ListCatalogOptions) (*Cat
 	return do[Catalog](ctx, r)
 }
 
+// ListKindsOptions are the parameters of ListKinds; what is left zero is not sent.
+type ListKindsOptions struct {
+	IfNoneMatch string // ETag of an earlier answer: while it holds, the answer is 304 without a body.
+}
+
+func (o ListKindsOptions) fill(r *request) {
+	addHeader(r, "If-None-Match", o.IfNoneMatch)
+}
+
+// ListKinds: List the definitions of all kinds, for clients that are made of them.
+func (c *Client) ListKinds(ctx context.Context, opts ListKindsOptions) (*Definitions, error) {
+	r := c.request("GET", "/kinds")
+	opts.fill(r)
+	return do[Definitions](ctx, r)
+}
+
+// GetKind: Get the definition of one kind, with its schema.
+func (c *Client) GetKind(ctx context.Context, kind string) (*KindDefinition, error) {
+	r := c.request("GET", "/kinds/"+url.PathEscape(kind))
+	return do[KindDefinition](ctx, r)
+}
+
 // GetLogin: Say how command-line tools sign in.
 func (c *Client) GetLogin(ctx context.Context) (*Login, error) {
 	r := c.request("GET", "/login")
@@ -528,6 +550,12 @@ type Checks struct {
 	State       string            `json:"state"`                 // checked: all else is there. unchecked: the operator has not checked the object since it started. unknown: the operator does not answer.
 }
 
+// Definitions is as in the document.
+type Definitions struct {
+	Items    []KindDefinition `json:"items"`
+	Revision string           `json:"revision"` // Changes with any kind; the ETag without its quotes.
+}
+
 // DeletedItem is as in the document.
 type DeletedItem struct {
 	Account   string            `json:"account"` // The AWS account that has it.
@@ -590,6 +618,14 @@ type HostnameAnswer struct {
 type HostnameHolder struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
+}
+
+// KindDefinition is as in the document.
+type KindDefinition struct {
+	Definition map[string]any `json:"definition"` // The CustomResourceDefinition, with the version in use. In lists the schema has no content.
+	Entry      map[string]any `json:"entry"`      // The CatalogEntry: how people see the kind.
+	Resource   string         `json:"resource"`   // Plural name, as in the paths of its objects.
+	Revision   string         `json:"revision"`   // Changes with the entry and with the definition.
 }
 
 // Login is as in the document.

@@ -17,7 +17,7 @@ func (b builder) conditions(f catalog.Field, path string) (open []views.When, ne
 	object := strings.TrimSuffix(path, f.Name)
 	for _, c := range f.Needs {
 		at := object + c.Field
-		other, _ := fieldAt(b.kind.Fields, at)
+		other, _ := fieldAt(b.kind.Fields(), at)
 		if why, _ := b.fixed(other, at); why == "" {
 			open = append(open, views.When{Name: at, Label: c.Label, Unset: c.Unset, Values: c.Values})
 		} else if held, _, _ := unstructured.NestedFieldNoCopy(b.Edit.Object.Object, strings.Split(at, ".")...); !meets(

@@ -179,7 +179,7 @@ func (d Draft) ToForm() Draft {
 		return d
 	}
 	values := d.kind.Encode(d.Object)
-	inRows(d.kind.Fields, values)
+	inRows(d.kind.Fields(), values)
 	d.withoutPrefix(values)
 	values.Set("base", d.yaml)
 	out := d.fromForm(values)

@@ -36,7 +36,7 @@ func (b builder) form() (basic, advanced []views.Field) {
 		basic[0].Widget, basic[0].Required = views.Fixed, false
 		basic[0].Value, basic[0].Hint = b.Edit.Name, "Cannot be changed: it is how others find it."
 	}
-	for _, f := range b.kind.Fields {
+	for _, f := range b.kind.Fields() {
 		if b.ruledOut(f, "spec."+f.Name) {
 			continue
 		}

@@ -18,7 +18,7 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 	values := url.Values{}
 	offers.first(kind, values)
 	offers.begin(subject{kind, facts}, values)
-	for _, f := range kind.Fields {
+	for _, f := range kind.Fields() {
 		if f = offers.narrowed(f); f.Required && len(f.Options) == 1 {
 			values.Set(f.Path, f.Options[0])
 		}

@@ -33,7 +33,7 @@ func Back(kind catalog.Kind, spec map[string]any, facts Facts) (d Draft, stays [
 	obj := catalog.Clean(facts.Edit.Object)
 	now, _ := obj.Object["spec"].(map[string]any)
 	then := withSpec(spec).DeepCopy().Object["spec"].(map[string]any)
-	stays = keepFixed(kind.Fields, facts.Edit.Made, now, then)
+	stays = keepFixed(kind.Fields(), facts.Edit.Made, now, then)
 	obj.Object["spec"] = then
 	d, err = FromObject(kind, obj, facts)
 	return d, stays, err

@@ -48,7 +48,7 @@ func (s subject) nameLists() []views.Names {
 			}
 		}
 	}
-	look(s.kind.Fields)
+	look(s.kind.Fields())
 	list := views.NameList(Secrets)
 	if !used[list] {
 		return nil

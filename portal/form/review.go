@@ -134,7 +134,7 @@ func labelOf(kind catalog.Kind, path []string) string {
 			continue
 		}
 		at += "." + step
-		if f, ok := fieldAt(kind.Fields, at); ok {
+		if f, ok := fieldAt(kind.Fields(), at); ok {
 			step = f.Label
 		}
 		parts = append(parts, step)

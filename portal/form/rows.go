@@ -49,7 +49,7 @@ func (e *RowsError) Error() string {
 func (d Draft) TooManyRows() error {
 	total := 0
 	for _, list := range slices.Sorted(maps.Keys(d.rows)) {
-		f, known := fieldAt(d.kind.Fields, list)
+		f, known := fieldAt(d.kind.Fields(), list)
 		if limit := maxRowsOf(f); known && d.rows[list] > limit {
 			return &RowsError{list: list, label: f.Label, limit: limit}
 		}
@@ -72,7 +72,7 @@ func maxRowsOf(f catalog.Field) int {
 // about is the list's name, optionally followed by a space and the object for the new row.
 func (d Draft) WithRow(about string) Draft {
 	list, choice, _ := strings.Cut(about, " ")
-	f, ok := fieldAt(d.kind.Fields, list)
+	f, ok := fieldAt(d.kind.Fields(), list)
 	if !ok {
 		return d
 	}

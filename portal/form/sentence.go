@@ -54,11 +54,12 @@ func holds(p catalog.Phrase, spec map[string]any) bool {
 
 // valueOf returns the display text of a field of spec.
 func (s subject) valueOf(field string, spec map[string]any) string {
-	i := slices.IndexFunc(s.kind.Fields, func(f catalog.Field) bool { return f.Name == field })
+	fields := s.kind.Fields()
+	i := slices.IndexFunc(fields, func(f catalog.Field) bool { return f.Name == field })
 	if i < 0 {
 		return ""
 	}
-	return said(s.kind.Fields[i], spec[field])
+	return said(fields[i], spec[field])
 }
 
 // mostSaid is the number of list entries shown; the YAML below has all.
@@ -146,7 +147,7 @@ func saidObject(f catalog.Field, all map[string]any) string {
 func (s subject) settings(obj *unstructured.Unstructured, told []string) []views.Value {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	var all []views.Value
-	for _, f := range s.kind.Fields {
+	for _, f := range s.kind.Fields() {
 		v, set := spec[f.Name]
 		if !set || slices.Contains(told, f.Name) || f.Default != "" && fmt.Sprint(v) == f.Default {
 			continue
@@ -161,7 +162,7 @@ func (s subject) changed(was, will *unstructured.Unstructured) []views.Value {
 	before, _, _ := unstructured.NestedMap(was.Object, "spec")
 	after, _, _ := unstructured.NestedMap(will.Object, "spec")
 	var all []views.Value
-	for _, f := range s.kind.Fields {
+	for _, f := range s.kind.Fields() {
 		a, had := before[f.Name]
 		b, has := after[f.Name]
 		switch {

@@ -106,7 +106,7 @@ func TestEveryFieldIsTold(t *testing.T) {
 				}
 			}
 		}
-		for _, f := range k.Fields {
+		for _, f := range k.Fields() {
 			obj, err := Parse(k, "apiVersion: portico.dev/v1alpha1\nkind: "+k.Name+"\nmetadata: {name: x}\nspec: {}")
 			if err != nil {
 				t.Fatal(err)

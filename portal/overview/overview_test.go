@@ -90,7 +90,7 @@ func recount(all map[key]sample, shown func(Place) bool) Overview {
 			cells[s.Place] = Counts{}
 		}
 		cells[s.Place][s.is]++
-		_, why := status.Of(s.object())
+		_, why := status.FactsOf(s.object()).Phase()
 		trouble := Trouble{Place: s.Place, Name: s.name, Phase: s.is, Why: why, Since: noon.Add(s.since)}
 		if s.is == phase.NeedsYou {
 			o.Failing = append(o.Failing, trouble)

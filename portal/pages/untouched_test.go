@@ -105,7 +105,7 @@ func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 				id, team = platformAdmin, page.PlatformTeam
 			}
 			rapid.Check(t, func(rt *rapid.T) {
-				obj := &unstructured.Unstructured{Object: map[string]any{"spec": storedObject(rt, k.Fields)}}
+				obj := &unstructured.Unstructured{Object: map[string]any{"spec": storedObject(rt, k.Fields())}}
 				obj.SetGroupVersionKind(k.GVK())
 				obj.SetName("x")
 				if k.Namespaced {

@@ -99,7 +99,7 @@ func describeParameters(op *huma.Operation, kinds catalog.Catalog) {
 			s.Pattern, s.MaxLength = labelPattern, new(maxLabel)
 		case p.In == "path" && p.Name == "name":
 			s.Pattern, s.MaxLength = subdomainPattern, new(maxSubdomain)
-		case p.Name == "If-None-Match":
+		case p.Name == "If-None-Match" && op.Method != http.MethodGet:
 			s.Enum = []any{"*"}
 		default:
 			continue

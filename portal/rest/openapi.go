@@ -45,10 +45,15 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 
 // complete returns the OpenAPI document with the CRDs' schemas under the names to which the operations refer.
 func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
-	schemas := api.OpenAPI().Components.Schemas.Map()
+	schemas, size := api.OpenAPI().Components.Schemas.Map(), 0
 	for _, k := range kinds {
+		schema := k.Schema()
+		if size += len(schema); size > mostSchemas && !k.Own() {
+			schemas[k.ID()] = schemaElsewhere(k)
+			continue
+		}
 		var raw map[string]any
-		if err := json.Unmarshal(k.Schema(), &raw); err != nil {
+		if err := json.Unmarshal(schema, &raw); err != nil {
 			return nil, fmt.Errorf("reading the schema of %s: %w", k.Name, err)
 		}
 		complement(raw, k)
@@ -65,6 +70,15 @@ func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	describeProblems(schemas["ErrorModel"])
 	api.OpenAPI().Tags = tags(kinds)
 	return api.OpenAPI(), nil
+}
+
+// mostSchemas is how many bytes of schemas the document holds: kinds of others can have a megabyte each.
+const mostSchemas = 8 << 20
+
+// schemaElsewhere returns what stands for a schema that the document has no room for.
+func schemaElsewhere(k catalog.Kind) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "A " + k.Name + ". " + Prefix +
+		"/kinds/" + k.Plural + " has its definition with its schema, for which this document has no room."}
 }
 
 func schemaOf(k catalog.Kind) *huma.Schema {

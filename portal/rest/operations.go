@@ -73,7 +73,8 @@ func pathParameters(path string) (all []*huma.Param) {
 // register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that users do not
 // write are read-only.
 func (a *API) register(api huma.API, kinds catalog.Catalog) {
-	all := slices.Concat(a.generalOperations(api.OpenAPI().Components.Schemas), a.namespaceOperations())
+	all := slices.Concat(a.generalOperations(api.OpenAPI().Components.Schemas), a.kindOperations(kinds),
+		a.namespaceOperations())
 	for _, k := range kinds {
 		all = append(all, a.readOperations(k)...)
 		all = append(all, a.featureOperations(k)...)

@@ -3,16 +3,10 @@
 package status
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/humanize"
 )
-
-// Of returns the phase of obj, and a sentence that says why it is not Ready, which can be empty. It only reads obj,
-// which may be shared with a cache.
-func Of(obj *unstructured.Unstructured) (phase.Phase, string) { return FactsOf(obj).Phase() }
 
 // Phase returns the phase and why it is not Ready. As in kstatus, the status of an older generation says nothing about
 // this one.

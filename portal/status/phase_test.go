@@ -63,7 +63,7 @@ status: {observedGeneration: 2, conditions: [{type: Ready, status: "False", reas
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, why := Of(object(t, c.object))
+			got, why := FactsOf(object(t, c.object)).Phase()
 			if got != c.phase || why != c.why {
 				t.Errorf("phase is %q, %q; want %q, %q", got, why, c.phase, c.why)
 			}

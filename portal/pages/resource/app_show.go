@@ -86,11 +86,12 @@ func sizeOf(app *v1alpha1.WebApp, k catalog.Kind) views.Size {
 
 // bounds returns the minimum and the maximum of a number in the schema of the kind's spec.
 func bounds(k catalog.Kind, name string) (low, high int) {
-	i := slices.IndexFunc(k.Fields, func(f catalog.Field) bool { return f.Name == name })
-	if i < 0 || k.Fields[i].Limits.Min == nil || k.Fields[i].Limits.Max == nil {
+	fields := k.Fields()
+	i := slices.IndexFunc(fields, func(f catalog.Field) bool { return f.Name == name })
+	if i < 0 || fields[i].Limits.Min == nil || fields[i].Limits.Max == nil {
 		return 0, 0
 	}
-	return int(*k.Fields[i].Limits.Min), int(*k.Fields[i].Limits.Max)
+	return int(*fields[i].Limits.Min), int(*fields[i].Limits.Max)
 }
 
 // versionsOf returns the revisions, newest first. The newest with the requested image is the wanted one; rolling back

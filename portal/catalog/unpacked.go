@@ -1,0 +1,132 @@
+package catalog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// unpacked is what forms, checks and documents need of a kind. It takes many times the memory of the schema that it is
+// made from, so that only the schema is kept, compressed, and unpacked is made when it is needed.
+type unpacked struct {
+	fields []Field                // of spec
+	rules  apiext.ValidationRules // of the object as a whole
+	shape  *shape                 // of the fields that users write
+	schema []byte                 // OpenAPI v3, as JSON
+}
+
+// unpack returns the unpacked of a schema. The fields named by first come first, those in rest have this order.
+func unpack(root *apiext.JSONSchemaProps, schema []byte, first, rest order) *unpacked {
+	d := &unpacked{fields: specFields(root.Properties["spec"], first, rest), rules: root.XValidations, schema: schema}
+	fixRoot(d.fields, root.XValidations)
+	d.shape = shapeOf(root)
+	return d
+}
+
+// source makes the unpacked part of a kind, and shelves it. A nil source makes an empty one.
+type source struct {
+	packed      []byte // the schema as JSON, compressed
+	size        int    // of the schema, in bytes
+	first, rest order
+
+	making sync.Mutex    // one at a time
+	made   *unpacked     // guarded by the shelf
+	place  *list.Element // on the shelf; nil: it is not there
+}
+
+// newSource returns the source of a schema, and what it makes.
+func newSource(root *apiext.JSONSchemaProps, first, rest order) (*source, *unpacked, error) {
+	schema, err := json.Marshal(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(schema) // a buffer takes everything
+	_ = w.Close()
+	s := &source{packed: bytes.Clone(packed.Bytes()), size: len(schema), first: first, rest: rest}
+	return s, unpack(root, schema, first, rest), nil
+}
+
+// unpacked returns what is made of the schema. Callers must not change it.
+func (s *source) unpacked() *unpacked {
+	if s == nil {
+		return &unpacked{}
+	}
+	if d := shelved.find(s); d != nil {
+		return d
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	if d := shelved.find(s); d != nil { // somebody else has just made it
+		return d
+	}
+	d, err := s.make()
+	if err != nil {
+		panic(fmt.Sprintf("a schema that could be read before: %v", err)) // newSource has made the same
+	}
+	shelved.put(s, d)
+	return d
+}
+
+func (s *source) make() (*unpacked, error) {
+	r, err := gzip.NewReader(bytes.NewReader(s.packed))
+	if err != nil {
+		return nil, err
+	}
+	schema := make([]byte, s.size)
+	if _, err := io.ReadFull(r, schema); err != nil {
+		return nil, err
+	}
+	root := &apiext.JSONSchemaProps{}
+	if err := json.Unmarshal(schema, root); err != nil {
+		return nil, err
+	}
+	return unpack(root, schema, s.first, s.rest), nil
+}
+
+// shelf keeps the shelved that were used last, by the bytes of their schemas.
+type shelf struct {
+	most int // bytes
+
+	mu   sync.Mutex
+	used int       // bytes
+	uses list.List // of *source, those used last in front
+}
+
+// shelved is the process's shelf: the kinds of all catalogs share its memory. What is made of a schema takes some 12
+// times its size, and the schemas of Portico's own kinds have 0.3 MB.
+var shelved = &shelf{most: 2 << 20}
+
+// find returns the unpacked of s; nil if it is not on the shelf.
+func (f *shelf) find(s *source) *unpacked {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.place != nil {
+		f.uses.MoveToFront(s.place)
+	}
+	return s.made
+}
+
+// put keeps the unpacked part of s, and drops those that were not used for longest. The last one stays whatever its
+// size.
+func (f *shelf) put(s *source, d *unpacked) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.place == nil {
+		s.place = f.uses.PushFront(s)
+		f.used += s.size
+	}
+	s.made = d
+	for f.used > f.most && f.uses.Len() > 1 {
+		oldest := f.uses.Remove(f.uses.Back()).(*source) //nolint:forcetypeassert // there is nothing else
+		oldest.made, oldest.place = nil, nil
+		f.used -= oldest.size
+	}
+}
