@@ -5,15 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/portico/prompt"
-	shipped "github.com/portico-platform/portico/config/catalog"
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 )
@@ -21,9 +18,10 @@ import (
 // app is one run of the command.
 type app struct {
 	world
-	kinds     catalog.Catalog
-	server    string // as the flag has it
-	namespace string // as the flag has it
+	kinds     catalog.Catalog         // of the portal, once load has read them
+	published []client.KindDefinition // what they are made of
+	server    string                  // as the flag has it
+	namespace string                  // as the flag has it
 	plainHTTP bool
 	caFile    string            // as the flag has it
 	started   bool              // the command line is valid
@@ -34,38 +32,16 @@ type app struct {
 // run runs the command and returns its exit code.
 func run(ctx context.Context, args []string, w world) int {
 	a := &app{world: w}
-	err := a.load()
-	if err == nil {
-		root := a.root() //nolint:contextcheck // the context comes with Execute
-		root.SetArgs(args)
-		var cmd *cobra.Command
-		cmd, err = root.ExecuteContextC(ctx)
-		if err != nil && !a.started {
-			err = misread(cmd, err)
-		}
+	root := a.root() //nolint:contextcheck // the context comes with Execute
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !a.started {
+		err = misread(cmd, err)
 	}
 	if err = interruptible(ctx, err); err != nil {
 		complain(w.err, err)
 	}
 	return exitCode(err)
-}
-
-// readKinds reads the catalogue once: tests run hundreds of commands in one process.
-var readKinds = sync.OnceValues(func() (catalog.Catalog, error) {
-	crds, err := crd.All()
-	if err != nil {
-		return nil, err
-	}
-	entries, err := shipped.Entries()
-	if err != nil {
-		return nil, err
-	}
-	return catalog.New(crds, entries)
-})
-
-func (a *app) load() (err error) {
-	a.kinds, err = readKinds()
-	return err
 }
 
 func (a *app) root() *cobra.Command {

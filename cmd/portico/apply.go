@@ -89,7 +89,7 @@ type wanted struct {
 func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]wanted, error) {
 	var all []wanted
 	for _, path := range files {
-		docs, err := a.readFiles(path)
+		docs, err := a.readFiles(ctx, path)
 		if err != nil {
 			return nil, err
 		}

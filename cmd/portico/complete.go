@@ -17,14 +17,21 @@ const completeTime = 3 * time.Second
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
 // completeKinds completes kinds.
-func (a *app) completeKinds(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeKinds(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, noFiles
 	}
-	return a.kindWords(so, false), noFiles
+	return a.kindWords(cmd, so, false), noFiles
 }
 
-func (a *app) kindWords(so string, requested bool) []string {
+// kindWords returns the names of the kinds that begin with so: those that were stored last, if the portal does not
+// answer.
+func (a *app) kindWords(cmd *cobra.Command, so string, requested bool) []string {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	if a.load(ctx) != nil {
+		a.offline()
+	}
 	var words []string
 	for _, k := range a.kinds {
 		if requested && k.KeptBy != "" {
@@ -44,7 +51,7 @@ func (a *app) kindWords(so string, requested bool) []string {
 func (a *app) completeObjects(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.kindWords(so, false), noFiles
+		return a.kindWords(cmd, so, false), noFiles
 	case 1:
 		return a.nameWords(cmd, args[0], so), noFiles
 	}
@@ -52,11 +59,11 @@ func (a *app) completeObjects(cmd *cobra.Command, args []string, so string) ([]s
 }
 
 // completeNewObject completes requestable kinds, and no names, which are new.
-func (a *app) completeNewObject(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeNewObject(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, noFiles
 	}
-	return a.kindWords(so, true), noFiles
+	return a.kindWords(cmd, so, true), noFiles
 }
 
 // completeFor completes names of one kind; for kind "" it does what completeObjects does.
@@ -113,16 +120,18 @@ func (a *app) completeNamespaces(cmd *cobra.Command, _ []string, so string) ([]s
 }
 
 // completeFields completes fields for --set, and the values of fields with options.
-func (a *app) completeFields(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeFields(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, noFiles
 	}
-	k, err := a.kindNamed(args[0])
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	k, err := a.kindNamed(ctx, args[0])
 	if err != nil {
 		return nil, noFiles
 	}
 	var words []string
-	for _, f := range leaves(k.Fields) {
+	for _, f := range leaves(k.Fields()) {
 		path := strings.TrimPrefix(f.Path, "spec.") + "="
 		words = append(words, path)
 		for _, o := range f.Options {

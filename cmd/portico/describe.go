@@ -51,12 +51,15 @@ func (a *app) described(ctx context.Context, args []string) (target, *object, er
 		}
 		return t.found(ctx)
 	}
+	if err := a.load(ctx); err != nil {
+		return target{}, nil, err
+	}
 	var kinds []string
 	for _, k := range a.kinds.Requestable() {
-		kinds = append(kinds, k.Name)
+		kinds = append(kinds, k.Plural)
 	}
 	t, obj, err := a.named(ctx, args[0], kinds)
-	if k, none := a.kindNamed(args[0]); err != nil && none == nil {
+	if k, none := a.outline(ctx, args[0]); err != nil && none == nil {
 		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", k.Noun(), k.Word())
 	}
 	return t, obj, err
@@ -100,7 +103,7 @@ func (a *app) missing(part string, err error) error {
 type line struct{ name, value string }
 
 func (a *app) summary(t target, o *object, checks *client.Checks) error {
-	state, why := status.Of(o)
+	state, why := status.PhaseIn(t.kind, o)
 	lines := []line{
 		{"Name", o.GetName()},
 		{"Namespace", o.GetNamespace()},
@@ -162,7 +165,7 @@ func (a *app) details(lines []line) error {
 // steps prints the object's steps to Ready.
 func (a *app) steps(k catalog.Kind, o *object) error {
 	t := a.table("STEP", "STATE", "SINCE", "REASON", "MESSAGE")
-	for _, s := range status.FactsOf(o).Steps(k) {
+	for _, s := range status.FactsIn(k, o).Steps(k) {
 		since, err := time.Parse(time.RFC3339, s.Since)
 		if err != nil {
 			since = time.Time{} // it is not shown then

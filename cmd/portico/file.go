@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/portico-platform/portico/api/spoken"
@@ -30,10 +32,10 @@ type document struct {
 }
 
 // readFiles reads the documents of a file, or of the files of a folder, as kubectl takes them.
-func (a *app) readFiles(path string) ([]document, error) {
+func (a *app) readFiles(ctx context.Context, path string) ([]document, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() || path == "-" {
-		return a.readFile(path)
+		return a.readFile(ctx, path)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -44,7 +46,7 @@ func (a *app) readFiles(path string) ([]document, error) {
 		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
 			continue
 		}
-		docs, err := a.readFile(filepath.Join(path, e.Name()))
+		docs, err := a.readFile(ctx, filepath.Join(path, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +60,10 @@ func (a *app) readFiles(path string) ([]document, error) {
 }
 
 // readFile splits a file into its objects; empty documents are left out.
-func (a *app) readFile(path string) ([]document, error) {
+func (a *app) readFile(ctx context.Context, path string) ([]document, error) {
+	if err := a.load(ctx); err != nil {
+		return nil, err
+	}
 	b, err := a.read(path)
 	if err != nil {
 		return nil, err
@@ -69,7 +74,7 @@ func (a *app) readFile(path string) ([]document, error) {
 	}
 	var all []document
 	for _, text := range texts {
-		some, err := a.objectsIn(path, text)
+		some, err := a.objectsIn(ctx, path, text)
 		if err != nil {
 			return nil, err
 		}
@@ -120,14 +125,15 @@ func splitJSON(b []byte) (texts [][]byte, ok bool) {
 }
 
 // objectsIn returns the objects of one document: none, one, or those of a list.
-func (a *app) objectsIn(path string, text []byte) ([]document, error) {
+func (a *app) objectsIn(ctx context.Context, path string, text []byte) ([]document, error) {
 	asJSON, err := catalog.YAMLToJSON(text)
 	if err != nil {
 		return nil, usagef("%s: this is not valid YAML: %v", path, err)
 	}
 	var head struct {
-		Kind  string            `json:"kind"`
-		Items []json.RawMessage `json:"items"`
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Items      []json.RawMessage `json:"items"`
 	}
 	if bytes.Equal(asJSON, []byte("null")) {
 		return nil, nil
@@ -136,22 +142,30 @@ func (a *app) objectsIn(path string, text []byte) ([]document, error) {
 		return nil, usagef("%s: this is not a resource: begin with apiVersion, kind, metadata and spec", path)
 	}
 	d := document{from: path, text: text}
-	k, known := a.kinds.ByName(head.Kind)
+	k, known := a.kindIn(head.APIVersion, head.Kind)
 	switch {
 	case known:
-		d.kind = k
+		d.kind, err = a.whole(ctx, k)
 	case strings.HasSuffix(head.Kind, "List"):
-		return a.inList(path, head.Items)
+		return a.inList(ctx, path, head.Items)
 	case head.Kind != "":
 		return nil, usagef("%s: there is no kind %q; see portico kinds", path, head.Kind)
 	}
-	return []document{d}, nil
+	return []document{d}, err
 }
 
-func (a *app) inList(path string, items []json.RawMessage) ([]document, error) {
+// kindIn returns the kind of an object; one of Portico needs no apiVersion.
+func (a *app) kindIn(apiVersion, kind string) (catalog.Kind, bool) {
+	if group, _, versioned := strings.Cut(apiVersion, "/"); versioned {
+		return a.kinds.ByGroupKind(schema.GroupKind{Group: group, Kind: kind})
+	}
+	return a.kinds.ByName(kind)
+}
+
+func (a *app) inList(ctx context.Context, path string, items []json.RawMessage) ([]document, error) {
 	var all []document
 	for _, item := range items {
-		some, err := a.objectsIn(path, item)
+		some, err := a.objectsIn(ctx, path, item)
 		if err != nil {
 			return nil, err
 		}

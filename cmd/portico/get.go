@@ -113,9 +113,12 @@ type view struct {
 
 func (a *app) view(ctx context.Context, args []string, f getFlags) (view, error) {
 	v := view{across: true, ListResourcesOptions: f.ListResourcesOptions}
-	var err error
+	err := a.load(ctx)
+	if err != nil {
+		return v, err
+	}
 	if len(args) == 1 {
-		if v.kind, err = a.kindNamed(args[0]); err != nil {
+		if v.kind, err = a.outline(ctx, args[0]); err != nil {
 			return v, err
 		}
 		v.across = v.kind.Namespaced && v.kind.KeptBy == ""

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 var update = flag.Bool("update", false, "write new golden files")
@@ -34,11 +36,7 @@ func every(root *cobra.Command) map[string]*cobra.Command {
 
 func commands(t *testing.T) *cobra.Command {
 	t.Helper()
-	a := &app{world: newTerminal(t, "").world}
-	if err := a.load(); err != nil {
-		t.Fatal(err)
-	}
-	return a.root()
+	return (&app{world: newTerminal(t, "").world}).root()
 }
 
 func TestHelpIsAsItWasReviewed(t *testing.T) {
@@ -147,12 +145,8 @@ func TestTheDocumentationTellsEveryExitCode(t *testing.T) {
 }
 
 func TestNoTwoKindsHaveAName(t *testing.T) {
-	a := &app{world: newTerminal(t, "").world}
-	if err := a.load(); err != nil {
-		t.Fatal(err)
-	}
 	of := map[string]string{}
-	for _, k := range a.kinds {
+	for _, k := range catalogtest.Kinds(t) {
 		for _, name := range names(k) {
 			if other := of[name]; other != "" && other != k.Name {
 				t.Errorf("%s is the name of %s and of %s", name, other, k.Name)

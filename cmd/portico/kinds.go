@@ -14,14 +14,49 @@ import (
 	"github.com/portico-platform/portico/portal/client"
 )
 
-// kindNamed finds a kind by any of its names: S3Bucket, s3buckets, bucket, a short name or the title.
-func (a *app) kindNamed(name string) (catalog.Kind, error) {
+// kindNamed finds a kind by any of its names: S3Bucket, s3buckets, bucket, a short name or the title; one of others
+// also by its plural or its kind with its group.
+func (a *app) kindNamed(ctx context.Context, name string) (catalog.Kind, error) {
+	k, err := a.outline(ctx, name)
+	if err != nil {
+		return k, err
+	}
+	return a.whole(ctx, k)
+}
+
+// outline finds a kind as kindNamed does, without its fields, which take one more request.
+func (a *app) outline(ctx context.Context, name string) (catalog.Kind, error) {
+	if err := a.load(ctx); err != nil {
+		return catalog.Kind{}, err
+	}
 	wanted := squeezed(name)
+	var found catalog.Catalog
 	for _, k := range a.kinds {
-		if slices.Contains(names(k), wanted) {
+		if slices.Contains(fullNames(k), wanted) {
 			return k, nil
 		}
+		if slices.Contains(names(k), wanted) {
+			found = append(found, k)
+		}
 	}
+	if i := slices.IndexFunc(found, catalog.Kind.Own); i >= 0 {
+		return found[i], nil
+	}
+	switch len(found) {
+	case 0:
+		return catalog.Kind{}, a.noKind(name, wanted)
+	case 1:
+		return found[0], nil
+	}
+	var full []string
+	for _, k := range found {
+		full = append(full, k.Plural)
+	}
+	return catalog.Kind{}, usagef("%q names several kinds: say which of %s", name, orList(full))
+}
+
+// noKind returns the error about a name that no kind has, with those that it may mean.
+func (a *app) noKind(name, wanted string) error {
 	every := &cobra.Command{Use: "kinds"} // cobra suggests corrections of mistyped words
 	every.SuggestionsMinimumDistance = 3
 	for _, k := range a.kinds {
@@ -34,10 +69,13 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 		}
 	}
 	if len(near) > 0 {
-		return catalog.Kind{}, usagef("there is no kind %q; did you mean %s?", name, orList(near))
+		return usagef("there is no kind %q; did you mean %s?", name, orList(near))
 	}
-	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)
+	return usagef("there is no kind %q; see portico kinds", name)
 }
+
+// fullNames returns the names, squeezed, that no two kinds share.
+func fullNames(k catalog.Kind) []string { return []string{squeezed(k.Plural), squeezed(k.ID())} }
 
 // names returns all names of a kind, squeezed. A requestable kind can also be called by the last word of its title:
 // queue for a message queue.
@@ -92,15 +130,20 @@ func (a *app) target(ctx context.Context, args []string) (target, error) {
 	if len(args) != 2 {
 		return target{}, usagef("name the kind and the resource, such as bucket reports")
 	}
-	k, err := a.kindNamed(args[0])
+	k, err := a.kindNamed(ctx, args[0])
 	if err != nil {
 		return target{}, err
 	}
+	return a.targetNamed(ctx, k, args[1])
+}
+
+// targetNamed returns the object of that name, in the namespace of the command line.
+func (a *app) targetNamed(ctx context.Context, k catalog.Kind, name string) (target, error) {
 	c, err := a.api()
 	if err != nil {
 		return target{}, err
 	}
-	t := target{kind: k, name: args[1], api: c}
+	t := target{kind: k, name: name, api: c}
 	if t.name == "" || strings.Contains(t.name, "/") {
 		return t, usagef("%q is not the name of a resource", t.name)
 	}
@@ -126,7 +169,7 @@ func (a *app) kindsCommand() *cobra.Command {
 		Example: "  portico kinds\n  portico kinds database", Args: words(0, 1), ValidArgsFunction: a.completeKinds,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				k, err := a.kindNamed(args[0])
+				k, err := a.kindNamed(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -178,7 +221,7 @@ func (a *app) fields(k catalog.Kind) error {
 		return err
 	}
 	t := a.table("FIELD", "TYPE", "DEFAULT", "WHAT IT IS")
-	for _, f := range k.Fields {
+	for _, f := range k.Fields() {
 		addField(t, f, true)
 	}
 	return t.write()

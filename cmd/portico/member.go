@@ -60,7 +60,7 @@ func (a *app) teamMembersCommand() *cobra.Command {
 		ValidArgsFunction: a.completeFor(v1alpha1.KindTeam),
 		Example:           "  portico team members growth",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.teamTarget(args[0])
+			t, err := a.teamTarget(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func (a *app) removeMemberCommand() *cobra.Command {
 func (a *app) changeMembers(ctx context.Context, name string,
 	change func([]member) (all []member, done string, err error),
 ) error {
-	t, err := a.teamTarget(name)
+	t, err := a.teamTarget(ctx, name)
 	if err != nil {
 		return err
 	}

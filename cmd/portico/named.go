@@ -26,7 +26,11 @@ func (a *app) named(ctx context.Context, name string, kinds []string) (t target,
 	var missing error
 	var forbidden []string
 	for _, kind := range kinds {
-		one, err := a.target(ctx, []string{kind, name})
+		k, err := a.outline(ctx, kind)
+		if err != nil {
+			return t, nil, err
+		}
+		one, err := a.targetNamed(ctx, k, name)
 		if err != nil {
 			return one, nil, err
 		}
@@ -49,7 +53,8 @@ func (a *app) named(ctx context.Context, name string, kinds []string) (t target,
 		t, obj = one, got
 	}
 	if obj != nil {
-		return t, obj, nil
+		t.kind, err = a.whole(ctx, t.kind)
+		return t, obj, err
 	}
 	return t, nil, nothingNamed(name, forbidden, missing)
 }
@@ -81,5 +86,5 @@ func (a *app) completeNamed(cmd *cobra.Command, args []string, so string) ([]str
 	if len(args) > 0 || strings.Contains(so, "/") {
 		return a.completeObjects(cmd, args, so)
 	}
-	return append(a.kindWords(so, false), a.nameWords(cmd, "", so)...), noFiles
+	return append(a.kindWords(cmd, so, false), a.nameWords(cmd, "", so)...), noFiles
 }

@@ -124,8 +124,8 @@ func (a *app) rows(list []object, wide bool) error {
 }
 
 func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
-	state, why := status.Of(o)
-	k, _ := a.kinds.ByName(o.GetKind())
+	k, _ := a.kindIn(o.GetAPIVersion(), o.GetKind())
+	state, why := status.PhaseIn(k, o)
 	cells := []string{o.GetNamespace(), o.GetKind(), o.GetName(), string(state), a.age(o), k.EndpointOf(o)}
 	for _, c := range columns {
 		cells = append(cells, c.Value(o))
@@ -139,8 +139,9 @@ func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
 // ownColumns returns the printer columns of the listed kind, without those that every table has, or nil for a list of
 // several kinds.
 func (a *app) ownColumns(list []object) []catalog.Column {
-	k, ok := a.kinds.ByName(list[0].GetKind())
-	if !ok || slices.ContainsFunc(list, func(o object) bool { return o.GetKind() != k.Name }) {
+	k, ok := a.kindIn(list[0].GetAPIVersion(), list[0].GetKind())
+	other := func(o object) bool { return o.GroupVersionKind().GroupKind() != k.GVK().GroupKind() }
+	if !ok || slices.ContainsFunc(list, other) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(k.Columns), func(c catalog.Column) bool {

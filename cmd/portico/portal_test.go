@@ -13,6 +13,9 @@ import (
 	"time"
 
 	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 // fake is a portal with prepared responses in the format of the OpenAPI document.
@@ -23,6 +26,8 @@ type fake struct {
 	asked   []string
 	bodies  map[string]map[string]any
 	headers map[string]http.Header
+	kinds   catalog.Catalog // that it publishes
+	reads   []string        // of the kinds
 }
 
 type reply struct {
@@ -35,7 +40,7 @@ func newPortal(t *testing.T) *fake {
 	t.Helper()
 	f := &fake{
 		t: t, answers: map[string][]reply{}, bodies: map[string]map[string]any{},
-		headers: map[string]http.Header{},
+		headers: map[string]http.Header{}, kinds: catalogtest.Kinds(t),
 	}
 	server := httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(server.Close)
@@ -62,6 +67,10 @@ func (f *fake) then(request string, status int, body string, header ...string) {
 
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	key := r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v1")
+	if strings.HasPrefix(key, "GET /kinds") && f.answers[key] == nil {
+		f.publish(w, r, strings.TrimPrefix(key, "GET /kinds"))
+		return
+	}
 	f.asked, f.headers[key] = append(f.asked, key), r.Header
 	var body map[string]any
 	if raw, _ := io.ReadAll(r.Body); len(raw) > 0 {
@@ -87,6 +96,35 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = io.WriteString(w, a.body)
+}
+
+// publish serves the definitions of the kinds, as portal/rest does.
+func (f *fake) publish(w http.ResponseWriter, r *http.Request, of string) {
+	f.reads = append(f.reads, of+" "+r.Header.Get("If-None-Match"))
+	as := func(k catalog.Kind, p catalog.Published) map[string]any {
+		return map[string]any{
+			"resource": k.Plural, "revision": p.Revision, "entry": p.Entry, "definition": p.Definition,
+		}
+	}
+	if k, ok := f.kinds.ByPlural(strings.TrimPrefix(of, "/")); ok {
+		whole, err := k.PublishedWhole()
+		if err != nil {
+			f.t.Error(err)
+		}
+		_ = json.NewEncoder(w).Encode(as(k, whole))
+		return
+	}
+	var all []any
+	revision := ""
+	for _, k := range f.kinds {
+		all = append(all, as(k, k.Published()))
+		revision += k.Published().Revision[:1]
+	}
+	if r.Header.Get("If-None-Match") == `"`+revision+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"revision": revision, "items": all})
 }
 
 // times returns how many times a request arrived.

@@ -70,7 +70,7 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 		}
 		args, f.set, asked = []string{d.kind.Name, d.name}, d.set, d.asked
 	}
-	obj, k, err := a.wanted(args, f)
+	obj, k, err := a.wanted(ctx, args, f)
 	if err != nil {
 		return err
 	}
@@ -191,17 +191,17 @@ func (a *app) place(ctx context.Context, t *target) error {
 }
 
 // wanted returns the object that the command line and the file describe, and its kind.
-func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, error) {
+func (a *app) wanted(ctx context.Context, args []string, f requestFlags) (*object, catalog.Kind, error) {
 	var base *object
 	var k catalog.Kind
 	var err error
 	if len(args) > 0 {
-		if k, err = a.requestable(args[0]); err != nil {
+		if k, err = a.requestable(ctx, args[0]); err != nil {
 			return nil, k, err
 		}
 	}
 	if f.file != "" {
-		if base, k, err = a.fromFile(f.file, k); err != nil {
+		if base, k, err = a.fromFile(ctx, f.file, k); err != nil {
 			return nil, k, err
 		}
 	}
@@ -225,8 +225,8 @@ func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, erro
 }
 
 // requestable finds a kind that teams request.
-func (a *app) requestable(name string) (catalog.Kind, error) {
-	k, err := a.kindNamed(name)
+func (a *app) requestable(ctx context.Context, name string) (catalog.Kind, error) {
+	k, err := a.kindNamed(ctx, name)
 	if err == nil {
 		err = requestable(k)
 	}
@@ -241,8 +241,8 @@ func requestable(k catalog.Kind) error {
 }
 
 // fromFile reads the only object in a file, which must be of kind k if k is set.
-func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, error) {
-	all, err := a.readFile(path)
+func (a *app) fromFile(ctx context.Context, path string, k catalog.Kind) (*object, catalog.Kind, error) {
+	all, err := a.readFile(ctx, path)
 	switch {
 	case err != nil:
 		return nil, k, err

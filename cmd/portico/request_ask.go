@@ -63,7 +63,10 @@ func (d *dialog) answer(ctx context.Context, q question) (string, error) {
 // whichKind returns the kind that the command line names, or asks for it.
 func (d *dialog) whichKind(ctx context.Context, args []string) (catalog.Kind, error) {
 	if len(args) > 0 {
-		return d.requestable(args[0])
+		return d.requestable(ctx, args[0])
+	}
+	if err := d.load(ctx); err != nil {
+		return catalog.Kind{}, err
 	}
 	var words []string
 	for _, k := range d.kinds.Requestable() {
@@ -72,7 +75,7 @@ func (d *dialog) whichKind(ctx context.Context, args []string) (catalog.Kind, er
 	name, err := d.answer(ctx, question{
 		name: "kind", help: "What do you need?", options: words, open: true,
 		wrong: func(answer string) string {
-			if _, err := d.requestable(answer); err != nil {
+			if _, err := d.requestable(ctx, answer); err != nil {
 				return err.Error()
 			}
 			return ""
@@ -81,7 +84,7 @@ func (d *dialog) whichKind(ctx context.Context, args []string) (catalog.Kind, er
 	if err != nil {
 		return catalog.Kind{}, err
 	}
-	return d.requestable(name)
+	return d.requestable(ctx, name)
 }
 
 // whichNamespace asks for the namespace if there are several.
@@ -108,7 +111,7 @@ func (d *dialog) fields(ctx context.Context) error {
 		ctx, client.ListCatalogOptions{Namespace: d.target.namespace}); err != nil {
 		return err
 	}
-	for _, f := range needed(d.kind.Fields) {
+	for _, f := range needed(d.kind.Fields()) {
 		path := strings.Split(f.Path, ".")
 		if _, there, _ := unstructured.NestedFieldNoCopy(obj.Object, path...); there ||
 			f.Path == providerField && provider(d.offers) != "" {

@@ -39,7 +39,7 @@ var index = regexp.MustCompile(`\[(\d+)\]|\.(\d+)(\.|$)`)
 // fill adds the value of a field to a form, under the form's name for the field.
 func fill(form url.Values, k catalog.Kind, path, value string) error {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "."), "spec.")
-	name, fields := "spec", k.Fields
+	name, fields := "spec", k.Fields()
 	rest := index.ReplaceAllString(path, "[$1$2]$3")
 	for rest != "" {
 		word, after, _ := strings.Cut(rest, ".")

@@ -34,8 +34,8 @@ decide who its members are. Name groups and users as Kubernetes knows them, with
 }
 
 // teamTarget returns the Team of that name.
-func (a *app) teamTarget(name string) (target, error) {
-	k, err := a.kindNamed(v1alpha1.KindTeam)
+func (a *app) teamTarget(ctx context.Context, name string) (target, error) {
+	k, err := a.kindNamed(ctx, v1alpha1.KindTeam)
 	if err != nil {
 		return target{}, err
 	}
@@ -121,7 +121,7 @@ func (a *app) createTeam(ctx context.Context, name string, f createTeamFlags) er
 	if err != nil {
 		return err
 	}
-	t, err := a.teamTarget(name)
+	t, err := a.teamTarget(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (a *app) resumeTeamCommand() *cobra.Command {
 }
 
 func (a *app) setSuspended(ctx context.Context, name string, on bool) error {
-	t, err := a.teamTarget(name)
+	t, err := a.teamTarget(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (a *app) deleteTeamCommand() *cobra.Command {
 			if !yes && !a.asks {
 				return usagef("portico cannot ask here whether you mean it: add --yes")
 			}
-			t, err := a.teamTarget(args[0])
+			t, err := a.teamTarget(cmd.Context(), args[0])
 			if err == nil {
 				_, err = a.delete(cmd.Context(), t, deletion{yes: yes})
 			}

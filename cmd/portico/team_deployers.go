@@ -31,7 +31,7 @@ portico edit team TEAM.`,
 }
 
 func (a *app) deployers(ctx context.Context, name string) error {
-	t, err := a.teamTarget(name)
+	t, err := a.teamTarget(ctx, name)
 	if err != nil {
 		return err
 	}

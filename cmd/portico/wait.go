@@ -178,7 +178,7 @@ func (w *waiting) look(ctx context.Context, o *object) error {
 		return nil
 	}
 	w.last = *o
-	state, why := status.Of(o)
+	state, why := status.PhaseIn(w.kind, o)
 	w.done = !w.gone && state == phase.Ready
 	line := string(state)
 	if why != "" {

@@ -147,6 +147,7 @@ func TestAKindOfOthersIsOfferedAtOnce(t *testing.T) {
 		}
 		listed(want)
 	}
+	o.onTheCommandLine()
 	o.renamed()
 	o.p.call(t, o.token, "DELETE", path+"/"+name, nil)
 	if err := o.c.Delete(t.Context(), o.entry); err != nil {
@@ -179,4 +180,32 @@ func (o *offeredKind) renamed() {
 		_, _, title := o.canCreate()
 		return title == "Gadget", fmt.Sprint(title)
 	})
+}
+
+// onTheCommandLine requests, lists, describes and deletes an object of the kind with portico, which has the kind from
+// the portal only.
+func (o *offeredKind) onTheCommandLine() {
+	o.t.Helper()
+	c := newTerminal(o.t, "PORTICO_SERVER="+o.p.url, "PORTICO_TOKEN="+o.token, "PORTICO_NAMESPACE=payments")
+	name := unique("cli")
+	for _, step := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"__complete", "request", "wid"}, "widget\tWidget is a thing"},
+		{[]string{"kinds", "widget"}, "size*"},
+		{[]string{"__complete", "request", "widget", name, "--set", "co"}, "colour="},
+		{[]string{"request", "widget", name, "--set", "size=2"}, ""},
+		{[]string{"get", "widgets.example.com"}, name},
+		{[]string{"get"}, name},
+		{[]string{"describe", "widget", name}, "Widget (Widget)"},
+		{[]string{"delete", "widget", name, "--yes", "--wait"}, ""},
+	} {
+		if out, said := c.run(0, step.args...); !strings.Contains(out, step.says) {
+			o.t.Errorf("portico %v prints %s%s", step.args, out, said)
+		}
+	}
+	if _, said := c.run(2, "request", "widget", name, "--set", "size=many"); !strings.Contains(said, "size") {
+		o.t.Errorf("a size that is no number: %s", said)
+	}
 }
