@@ -92,6 +92,9 @@ func (a *app) act(ctx context.Context, act action, args []string) error {
 			return nil
 		}
 	}
+	if k := t.kind; !k.Own() {
+		return usagef("%s belongs to %s, which takes no such orders from Portico", refOf(k, t.name), k.Controller.Name)
+	}
 	at := a.clock.Now().UTC().Format(time.RFC3339Nano)
 	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{act.annotation: act.value(at)}}}
 	// Any version: only the annotation is sent.

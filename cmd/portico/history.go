@@ -36,6 +36,9 @@ settings of each version. To return to one, use the tab History of the resource 
 }
 
 func (a *app) history(ctx context.Context, t target, format string) error {
+	if k := t.kind; !k.Own() {
+		return usagef("Portico keeps no history of %s, which belongs to %s", refOf(k, t.name), k.Controller.Name)
+	}
 	past, err := t.objects().History(ctx, t.name)
 	if err != nil {
 		return err

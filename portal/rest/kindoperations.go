@@ -35,6 +35,16 @@ func (a *API) readOperations(k catalog.Kind) []operation {
 			OperationID: "events" + k.ID(), Method: http.MethodGet, Path: one + "/events",
 			Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
 		}, a.events),
+	}
+}
+
+// engineOperations returns those about what only the operator does for objects, which are Portico's own.
+func (a *API) engineOperations(k catalog.Kind) []operation {
+	if !k.Own() {
+		return nil
+	}
+	one := basePath(k) + "/{name}"
+	return []operation{
 		rowOf(k, huma.Operation{
 			OperationID: "checks" + k.ID(), Method: http.MethodGet, Path: one + "/checks",
 			Summary: "Get what the operator's checks found of one " + k.Name, Errors: readErrors,

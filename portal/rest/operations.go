@@ -77,6 +77,7 @@ func (a *API) register(api huma.API, kinds catalog.Catalog) {
 		a.namespaceOperations())
 	for _, k := range kinds {
 		all = append(all, a.readOperations(k)...)
+		all = append(all, a.engineOperations(k)...)
 		all = append(all, a.featureOperations(k)...)
 		if k.Written() {
 			all = append(all, a.writeOperations(k)...)

@@ -199,12 +199,17 @@ func (o *offeredKind) onTheCommandLine() {
 		{[]string{"get", "widgets.example.com"}, name},
 		{[]string{"get"}, name},
 		{[]string{"describe", "widget", name}, "Widget (Widget)"},
-		{[]string{"delete", "widget", name, "--yes", "--wait"}, ""},
 	} {
 		if out, said := c.run(0, step.args...); !strings.Contains(out, step.says) {
 			o.t.Errorf("portico %v prints %s%s", step.args, out, said)
 		}
 	}
+	for _, own := range []string{"history", "pause"} { // what only our engine does
+		if _, said := c.run(2, own, "widget", name); !strings.Contains(said, "belongs to the maker of widgets") {
+			o.t.Errorf("portico %s of a kind of others: %s", own, said)
+		}
+	}
+	c.run(0, "delete", "widget", name, "--yes", "--wait")
 	if _, said := c.run(2, "request", "widget", name, "--set", "size=many"); !strings.Contains(said, "size") {
 		o.t.Errorf("a size that is no number: %s", said)
 	}
