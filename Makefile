@@ -58,7 +58,7 @@ endif
 
 .PHONY: deps
 deps: $(build) $(run-tests) ## Build and download what run and test need, without running anything
-	@$(build) run,chart,browser
+	@$(build) run,chart,browser,others
 	@test/stack/chromium.sh
 	@test/databases/install.sh
 	@test/nginx/install.sh
@@ -116,7 +116,7 @@ test-race-all: ## Run all unit and integration tests with the race detector; abo
 # Most of the time they wait, so PROCESSES of them run at a time, each with a control plane of its own.
 .PHONY: test-integration
 test-integration: $(build) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
-	@$(build) run,chart
+	@$(build) run,chart,others
 	@test/databases/install.sh
 	@test/nginx/install.sh
 	@$(run-tests) -name integration -tag integration -processes $(or $(PROCESSES),3) -split test/integration -- $(RACE) $(SHORT) -count=1 -timeout=60m
@@ -304,7 +304,7 @@ generate-chart: go-is-there # what the chart renders, and the table of its value
 lint: $(build) ## Run the linters
 	@$(build) lint
 	@bin/golangci-lint run --build-tags integration,browser,image,idp,node ./...
-	@wrong=$$(gofmt -l test/chart test/monitoring test/node); [ -z "$$wrong" ] || { echo "not formatted by gofmt: $$wrong" >&2; exit 1; }
+	@wrong=$$(gofmt -l test/chart test/monitoring test/node test/others); [ -z "$$wrong" ] || { echo "not formatted by gofmt: $$wrong" >&2; exit 1; }
 
 .PHONY: verify
 verify: lint verify-generated ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities

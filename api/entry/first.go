@@ -74,32 +74,43 @@ func title(kind string) string {
 	return spoken.Upper(out.String())
 }
 
-// firstFields returns the fields that are required, and then simple ones, by name.
+// firstFields returns the fields that are required, and then simple ones: texts and lists of texts, numbers, and
+// switches, which have defaults that suit most. Those of one sort are in the order of their names.
 func firstFields(spec apiext.JSONSchemaProps) (all []v1alpha1.FieldName) {
-	required := slices.Clone(spec.Required)
-	slices.Sort(required)
-	for _, name := range required {
-		all = append(all, v1alpha1.FieldName(name))
-	}
-	var simple []string
+	sorts := [5][]string{} // the last one is left out
 	for name, p := range spec.Properties {
-		if !slices.Contains(required, name) && (p.Type == "string" || p.Type == "integer" || p.Type == "boolean") {
-			simple = append(simple, name)
+		sort := len(sorts) - 1
+		switch {
+		case slices.Contains(spec.Required, name):
+			sort = 0
+		case p.Type == "string", listOfTexts(&p):
+			sort = 1
+		case p.Type == "integer", p.Type == "number":
+			sort = 2
+		case p.Type == "boolean":
+			sort = 3
 		}
+		sorts[sort] = append(sorts[sort], name)
 	}
-	slices.Sort(simple)
-	for _, name := range simple {
-		if len(all) < mostFirst {
-			all = append(all, v1alpha1.FieldName(name))
+	for sort, names := range sorts[:len(sorts)-1] {
+		slices.Sort(names)
+		for _, name := range names {
+			if sort == 0 || len(all) < mostFirst {
+				all = append(all, v1alpha1.FieldName(name))
+			}
 		}
 	}
 	return all
 }
 
+func listOfTexts(p *apiext.JSONSchemaProps) bool {
+	return p.Type == "array" && p.Items != nil && p.Items.Schema != nil && p.Items.Schema.Type == "string"
+}
+
 // endpoints are where objects of others usually say how to reach them, the best first.
 var endpoints = []v1alpha1.CatalogPath{
 	".status.url", ".status.endpoint", ".status.address", ".status.hostname", ".status.ackResourceMetadata.arn",
-	".status.arn", ".status.loadBalancer.ingress[0].hostname", ".spec.secretName",
+	".status.arn", ".status.loadBalancer.ingress[0].hostname",
 }
 
 func firstPage(version *apiext.CustomResourceDefinitionVersion) (page v1alpha1.CatalogPage) {
@@ -143,10 +154,14 @@ var controllers = map[string]controller{
 			{Condition: "ACK.ReferencesResolved", Values: []string{"False"}},
 		},
 	}},
-	"cert-manager.io":    {name: "cert-manager"},
+	"cert-manager.io": {name: "cert-manager", states: &v1alpha1.CatalogStates{
+		Failed: []v1alpha1.CatalogState{{Condition: "Issuing", Values: []string{"False"}}}, // it tries again after an hour
+	}},
 	"postgresql.cnpg.io": {name: "CloudNativePG"},
-	"kro.run":            {name: "kro"},
-	".crossplane.io":     {name: "Crossplane"},
+	"kro.run": {name: "kro", states: &v1alpha1.CatalogStates{
+		Failed: []v1alpha1.CatalogState{{Field: ".status.state", Values: []string{"ERROR", "FAILED"}}},
+	}},
+	".crossplane.io": {name: "Crossplane"},
 }
 
 func controllerOf(group string) (controller, bool) {

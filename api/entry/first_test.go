@@ -31,7 +31,7 @@ func TestAFirstEntryIsOfferedOnceItsPowersAreConfirmed(t *testing.T) {
 					s.Controller.Name, want.controller)
 			}
 			ready := ""
-			if s.States != nil {
+			if s.States != nil && len(s.States.Ready) > 0 {
 				ready = s.States.Ready[0].Condition
 			}
 			if ready != want.ready {
@@ -52,6 +52,25 @@ func TestAFirstEntryIsOfferedOnceItsPowersAreConfirmed(t *testing.T) {
 				t.Errorf("with its powers confirmed: %v", err)
 			}
 		})
+	}
+}
+
+// TestTheFirstFieldsAreThoseThatPeopleFill checks their order: required ones, then texts and their lists, numbers, and
+// switches.
+func TestTheFirstFieldsAreThoseThatPeopleFill(t *testing.T) {
+	text := strings.ReplaceAll(definition, "size: {type: integer}", `size: {type: integer}
+              shared: {type: boolean}
+              names: {type: array, items: {type: string}}
+              count: {type: integer}
+              about: {type: string}
+              more: {type: object}`)
+	first, err := entry.First(parse[apiext.CustomResourceDefinition](t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []v1alpha1.FieldName{"about", "names", "count", "size", "shared"}
+	if got := first.Spec.Form.First; !slices.Equal(got, want) {
+		t.Errorf("first fields %q, want %q", got, want)
 	}
 }
 

@@ -172,9 +172,14 @@ func (c Catalog) ByPlural(plural string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// ByName returns the kind of Portico with the name, e.g. S3Bucket.
-func (c Catalog) ByName(name string) (Kind, bool) {
-	return c.ByGroupKind(schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: name})
+// ByName returns the kind with that ID: S3Bucket of Portico, Issuer.cert-manager.io of others. An object's kind alone
+// is not enough, because kinds of two groups can have the same name: ByGroupKind finds that.
+func (c Catalog) ByName(id string) (Kind, bool) {
+	name, group, others := strings.Cut(id, ".")
+	if !others {
+		group = v1alpha1.GroupVersion.Group
+	}
+	return c.ByGroupKind(schema.GroupKind{Group: group, Kind: name})
 }
 
 // ByGroupKind returns the kind with the group and the name.

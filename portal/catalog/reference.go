@@ -16,12 +16,12 @@ import (
 type Reference struct {
 	Path   string   // of the name, as in Field.Path, e.g. spec.bindings[].name
 	Beside string   // path of the field with the kind, "" if Kinds has only one
-	Kinds  []string // names of the possible kinds
+	Kinds  []string // IDs of the possible kinds
 	Role   string   // of the other object for this one, for users
 	Back   string   // of this object for the other
 }
 
-// Target is an object that another one refers to.
+// Target is an object that another one refers to, by the ID of its kind.
 type Target struct{ Kind, Name string }
 
 // referred is a Reference before the kind that it leads to is known.
@@ -57,7 +57,7 @@ func (c Catalog) refer(k *Kind, of []referred) {
 	for _, one := range of {
 		r := one.Reference
 		if target, ok := c.byEntry(one.to); r.Beside == "" && ok {
-			r.Kinds = []string{target.Name}
+			r.Kinds = []string{target.ID()}
 		}
 		if len(r.Kinds) == 0 {
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -170,7 +171,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	if s.Details != nil {
 		details = *s.Details
 	}
-	kind, _ := a.cluster.Kinds.Now().ByName(details.Kind)
+	kind, _ := a.cluster.Kinds.Now().ByGroupKind(schema.GroupKind{Group: details.Group, Kind: details.Kind})
 	if fields := catalog.FromStatus(kind, err); len(fields) > 0 {
 		return invalid(ctx, fields)
 	}

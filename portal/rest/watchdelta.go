@@ -71,12 +71,12 @@ func (w *watching) leave(ctx context.Context, s sent, there bool, why func(conte
 func (w *watching) absent(found listing.Found) func(context.Context, sent) (string, error) {
 	known := map[string]bool{} // by kind and namespace: whether the caller can see it
 	return func(ctx context.Context, s sent) (string, error) {
-		if _, forbidden := found.Forbidden.ByName(s.Kind); forbidden {
+		if _, forbidden := found.Forbidden.ByPlural(s.plural); forbidden {
 			return reasonForbidden, nil
 		}
-		at := s.Kind + "/" + s.Namespace
+		at := s.plural + "/" + s.Namespace
 		may, asked := known[at]
-		if k, ok := found.Kinds.ByName(s.Kind); !asked && ok && w.view.namespace == "" && k.Namespaced {
+		if k, ok := found.Kinds.ByPlural(s.plural); !asked && ok && w.view.namespace == "" && k.Namespaced {
 			var err error
 			if may, err = w.api.cluster.Rights.Can(ctx, caller(ctx), "list", k, s.Namespace); err != nil {
 				return "", err

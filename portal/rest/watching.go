@@ -18,20 +18,21 @@ type sent struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	version   string
+	plural    string // of the kind
 }
 
 func sentOf(l listing.Item) sent {
 	return sent{
 		UID: string(l.Object.GetUID()), Kind: l.Kind.Name, Namespace: l.Namespace, Name: l.Name,
-		version: l.Object.GetResourceVersion(),
+		version: l.Object.GetResourceVersion(), plural: l.Kind.Plural,
 	}
 }
 
-func (s sent) key() string { return s.Kind + "/" + s.Namespace + "/" + s.Name }
+func (s sent) key() string { return s.plural + "/" + s.Namespace + "/" + s.Name }
 
 // in reports whether the object is of the kinds and in the namespace, "" for any.
 func (s sent) in(kinds catalog.Catalog, namespace string) bool {
-	_, ok := kinds.ByName(s.Kind)
+	_, ok := kinds.ByPlural(s.plural)
 	return ok && (namespace == "" || namespace == s.Namespace)
 }
 

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -59,10 +60,7 @@ func PhaseIn(k catalog.Kind, obj *unstructured.Unstructured) (phase.Phase, strin
 func (f *Facts) judge(k catalog.Kind, rules *v1alpha1.CatalogStates, obj *unstructured.Unstructured) {
 	said := []string{spoken.Cut(strings.Join(catalog.TextsAt(string(rules.Message), obj), " "), longestMessage)}
 	message := func(c Condition) string {
-		if c.Message != "" {
-			return c.Message
-		}
-		return strings.Join(said, " ")
+		return cmp.Or(c.Message, strings.Join(said, " "), f.Condition(v1alpha1.ConditionReady).Message)
 	}
 	for _, rule := range rules.Failed {
 		if fit, _ := f.sorted(rule, obj); len(fit) > 0 {

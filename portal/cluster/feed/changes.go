@@ -179,7 +179,8 @@ func (c *Changes) events(kinds *catalog.Live) toolscache.ResourceEventHandler {
 		if !ok {
 			return
 		}
-		if k, ok := kinds.Now().ByName(e.InvolvedObject.Kind); ok {
+		of := e.InvolvedObject.GroupVersionKind().GroupKind()
+		if k, ok := kinds.Now().ByGroupKind(of); ok {
 			c.Publish(Change{
 				Kind: k.Plural, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name, Events: true,
 				Activity: e.ReportingController == activity.Controller,

@@ -119,7 +119,9 @@ func TestFeedTellsWhatChanged(t *testing.T) {
 	want("deleted unseen", about)
 
 	e := f.events(catalog.NewLive(catalog.Catalog{k}))
-	event := &corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "S3Bucket", Namespace: "n", Name: "x"}}
+	event := &corev1.Event{InvolvedObject: corev1.ObjectReference{
+		APIVersion: "portico.dev/v1alpha1", Kind: "S3Bucket", Namespace: "n", Name: "x",
+	}}
 	about.Events = true
 	e.OnAdd(event, false)
 	want("an event", about)

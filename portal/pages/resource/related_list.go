@@ -100,7 +100,7 @@ func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference,
 		if v1alpha1.MadeByWebApp(o) {
 			continue // the application itself is in the list
 		}
-		if t := (catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}); slices.Contains(r.Targets(o), t) {
+		if t := (catalog.Target{Kind: l.ref.Kind.ID(), Name: l.ref.Name}); slices.Contains(r.Targets(o), t) {
 			all = append(all, views.Relation{
 				Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now()),
 				Purpose: purposeOf(k, o, t),

@@ -224,7 +224,7 @@ func TestFor(t *testing.T) {
 	}
 	for _, purpose := range []string{
 		"run", "chart", "browser", "web", "lint", "fuzz", "monitoring", "oldest", "idp",
-		"compat",
+		"compat", "others", "node",
 	} {
 		names(purpose, nil)
 	}

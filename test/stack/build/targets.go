@@ -18,6 +18,7 @@ const (
 	chartModule        = "test/chart"
 	monitoringModule   = "test/monitoring"
 	compatModules      = "test/compat"
+	othersModule       = "test/others"
 )
 
 // kubernetesStamps returns linker flags with the version that Kubernetes reports. kubectl and helm parse the version
@@ -109,13 +110,21 @@ var (
 		program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
 	vulnWarn = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
 	helm     = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
+	// Kro and CertManager are controllers of others, whose kinds Portico offers.
+	Kro         = external("kro", program{module: othersModule, pkg: "github.com/kubernetes-sigs/kro/cmd/controller"})
+	CertManager = withInputs(
+		external("cert-manager", program{
+			module: othersModule, pkg: "github.com/portico-platform/portico/test/others/cert-manager",
+		}),
+		othersModule+"/cert-manager/main.go",
+	)
 	// Built without the service discovery clients of all clouds.
 	promtool = external("promtool",
 		program{module: monitoringModule, pkg: "github.com/prometheus/prometheus/cmd/promtool", tags: "remove_all_sd"})
 )
 
 // For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate the portal's assets), lint,
-// monitoring, node, oldest, idp, compat. Integration tests need those of run; the other purposes need further ones. env
+// monitoring, node, oldest, idp, compat, others. Integration tests need those of run and of others. env
 // is the environment, in which make run may be configured to use an existing cluster or AWS endpoint.
 func For(purpose string, env func(string) string) ([]Target, error) {
 	switch purpose {
@@ -140,6 +149,8 @@ func For(purpose string, env func(string) string) ([]Target, error) {
 		return []Target{promtool}, nil
 	case "idp":
 		return []Target{keycloak, oidcProvider}, nil
+	case "others":
+		return []Target{Kro, CertManager}, nil
 	case "compat":
 		return []Target{versitygw, minio, elasticMQ}, nil
 	case "node":

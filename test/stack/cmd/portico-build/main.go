@@ -29,7 +29,7 @@ func main() {
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	if len(args) != 1 {
 		return errors.New("usage: portico-build PURPOSE[,PURPOSE]...\npurposes are run, chart, browser, fuzz, web, " +
-			"lint, monitoring, oldest, idp, compat")
+			"lint, monitoring, node, oldest, idp, compat, others")
 	}
 	var targets []build.Target
 	for purpose := range strings.SplitSeq(args[0], ",") {
