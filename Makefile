@@ -130,7 +130,7 @@ test-oldest: $(build) ## Run the integration tests against the oldest Kubernetes
 
 .PHONY: test-browser
 test-browser: $(build) $(run-tests) ## Run the tests in Chromium
-	@$(build) run,browser
+	@$(build) run,browser,others
 	@test/stack/chromium.sh
 	@test/databases/install.sh
 	@$(run-tests) -name browser -tag browser -- $(SHORT) -count=1 -timeout=40m

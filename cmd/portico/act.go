@@ -82,6 +82,9 @@ func (a *app) act(ctx context.Context, act action, args []string) error {
 	if err != nil {
 		return err
 	}
+	if k := t.kind; !k.Own() {
+		return usagef("%s belongs to %s, which takes no such orders from Portico", refOf(k, t.name), k.Controller.Name)
+	}
 	if act.idle != nil {
 		_, is, err := t.found(ctx)
 		if err != nil {
@@ -91,9 +94,6 @@ func (a *app) act(ctx context.Context, act action, args []string) error {
 			a.say("%s%s %s: nothing was changed.", refOf(t.kind, t.name), inWords(t.namespace), why)
 			return nil
 		}
-	}
-	if k := t.kind; !k.Own() {
-		return usagef("%s belongs to %s, which takes no such orders from Portico", refOf(k, t.name), k.Controller.Name)
 	}
 	at := a.clock.Now().UTC().Format(time.RFC3339Nano)
 	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{act.annotation: act.value(at)}}}

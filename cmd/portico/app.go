@@ -20,6 +20,7 @@ type app struct {
 	world
 	kinds     catalog.Catalog         // of the portal, once load has read them
 	published []client.KindDefinition // what they are made of
+	filled    map[string]bool         // by plural: those that have their fields
 	server    string                  // as the flag has it
 	namespace string                  // as the flag has it
 	plainHTTP bool

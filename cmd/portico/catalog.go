@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,13 +36,17 @@ func (a *app) load(ctx context.Context) error {
 		ask.IfNoneMatch = `"` + known.Revision + `"`
 	}
 	all, err := api.ListKinds(ctx, ask)
-	said, answered := errors.AsType[*client.APIError](err)
+	if client.StatusOf(err) == http.StatusNotModified {
+		if a.publish(known.Items) == nil {
+			return nil
+		}
+		all, err = api.ListKinds(ctx, client.ListKindsOptions{}) // what was stored is of no use
+	}
 	switch {
 	case err == nil:
 		known = *all
 		stored.write("all", known)
-	case answered && said.Status == http.StatusNotModified:
-	case answered && said.Status == http.StatusNotFound:
+	case client.StatusOf(err) == http.StatusNotFound:
 		return fmt.Errorf("%s is older than this portico and does not say which kinds it has: use the portico of its "+
 			"version", stored.server)
 	default:
@@ -76,19 +81,34 @@ func (a *app) whole(ctx context.Context, k catalog.Kind) (catalog.Kind, error) {
 		return k, err
 	}
 	i := slices.IndexFunc(a.published, func(p client.KindDefinition) bool { return p.Resource == k.Plural })
+	switch {
+	case i < 0:
+		return k, fmt.Errorf("%s says nothing of the kind %s", stored.server, k.Plural)
+	case a.filled[k.Plural]:
+		return k, nil
+	}
+	use := func(one client.KindDefinition) error {
+		all := slices.Clone(a.published)
+		all[i] = one
+		return a.publish(all)
+	}
 	var one client.KindDefinition
-	if stored.read(k.Plural, &one) != nil || one.Revision != a.published[i].Revision {
+	if stored.read(k.Plural, &one) != nil || one.Revision != a.published[i].Revision || use(one) != nil {
 		got, err := api.GetKind(ctx, k.Plural)
+		if err == nil {
+			err = use(*got)
+		}
 		if err != nil {
 			return k, err
 		}
-		one = *got
-		stored.write(k.Plural, one)
+		stored.write(k.Plural, *got)
 	}
-	a.published[i] = one
-	err = a.publish(a.published)
+	if a.filled == nil {
+		a.filled = map[string]bool{}
+	}
+	a.filled[k.Plural] = true
 	made, _ := a.kinds.ByPlural(k.Plural)
-	return made, err
+	return made, nil
 }
 
 // kindsOf returns the catalog of what the portal publishes.
@@ -104,8 +124,12 @@ func kindsOf(published []client.KindDefinition) (catalog.Catalog, error) {
 	return catalog.New(crds, entries)
 }
 
-// kindStore keeps what a portal publishes in files, so that it is sent only once.
+// kindStore keeps what a portal publishes in files, so that it is sent only once. Without a folder it keeps nothing:
+// the working directory may be anybody's.
 type kindStore struct{ server, dir string }
+
+// portable replaces what the name of a file cannot have on Windows.
+var portable = strings.NewReplacer(":", "_", "*", "_")
 
 func (a *app) kindStore() (*client.Client, kindStore, error) {
 	server, err := a.address()
@@ -113,14 +137,21 @@ func (a *app) kindStore() (*client.Client, kindStore, error) {
 		return nil, kindStore{}, err
 	}
 	api, err := a.api()
-	return api, kindStore{server, filepath.Join(a.dir, "kinds", url.PathEscape(server))}, err
+	stored := kindStore{server: server}
+	if a.dir != "" {
+		stored.dir = filepath.Join(a.dir, "kinds", portable.Replace(url.PathEscape(server)))
+	}
+	return api, stored, err
 }
 
 func (s kindStore) path(name string) string {
-	return filepath.Join(s.dir, url.PathEscape(name)+".json")
+	return filepath.Join(s.dir, portable.Replace(url.PathEscape(name))+".json")
 }
 
 func (s kindStore) read(name string, into any) error {
+	if s.dir == "" {
+		return os.ErrNotExist
+	}
 	b, err := os.ReadFile(s.path(name))
 	if err != nil {
 		return err
@@ -131,7 +162,7 @@ func (s kindStore) read(name string, into any) error {
 // write stores v. Failures do no harm: the next run asks again.
 func (s kindStore) write(name string, v any) {
 	b, err := json.Marshal(v)
-	if err != nil || os.MkdirAll(s.dir, 0o700) != nil {
+	if err != nil || s.dir == "" || os.MkdirAll(s.dir, 0o700) != nil {
 		return
 	}
 	temp, err := os.CreateTemp(s.dir, ".new-*")

@@ -95,7 +95,7 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 // printCommand prints the command to type. The name of the caller's own database user is not known before it is
 // requested.
 func (a *app) printCommand(t target, db database) error {
-	if t.kind.Name == v1alpha1.KindRDSInstance {
+	if t.kind.ID() == v1alpha1.KindRDSInstance {
 		a.say("This is the master user. portico connect %s --master --show-password shows its password. Without "+
 			"--print you sign in as yourself.", clean(t.name))
 	}

@@ -78,7 +78,7 @@ func (a *app) describe(ctx context.Context, t target, obj *object) error {
 	if err := a.steps(t.kind, obj); err != nil {
 		return err
 	}
-	if t.kind.Name == catalog.AppKind {
+	if t.kind.ID() == catalog.AppKind {
 		if err := a.versions(obj); err != nil {
 			return err
 		}

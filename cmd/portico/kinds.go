@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
+	"github.com/portico-platform/portico/portal/humanize"
 )
 
 // kindNamed finds a kind by any of its names: S3Bucket, s3buckets, bucket, a short name or the title; one of others
@@ -174,8 +175,8 @@ func (a *app) kindsCommand() *cobra.Command {
 					return err
 				}
 				if format != "table" {
-					return usagef("the fields of a kind are a table: leave out -o %s. The OpenAPI document of the "+
-						"portal has them as a schema", format)
+					return usagef("the fields of a kind are a table: leave out -o %s. The REST API has them as a "+
+						"schema, at /api/v1/kinds/%s", format, k.Plural)
 				}
 				return a.fields(k)
 			}
@@ -211,7 +212,7 @@ func (a *app) listKinds(ctx context.Context, format string) error {
 }
 
 func firstSentence(text string) string {
-	first, _, _ := strings.Cut(text, ". ")
+	first, _ := humanize.FirstSentence(text)
 	return strings.TrimSuffix(first, ".")
 }
 

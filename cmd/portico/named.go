@@ -48,7 +48,7 @@ func (a *app) named(ctx context.Context, name string, kinds []string) (t target,
 		}
 		if obj != nil {
 			return one, nil, usagef("there is %s and %s: name the kind too, such as %s", spoken.A(refOf(t.kind, name)),
-				spoken.A(refOf(one.kind, name)), refOf(t.kind, name))
+				spoken.A(refOf(one.kind, name)), t.kind.Word()+" "+clean(name))
 		}
 		t, obj = one, got
 	}

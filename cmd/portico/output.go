@@ -77,7 +77,11 @@ func (a *app) print(format string, list []object, single bool) error {
 	case "name":
 		var b []byte
 		for _, o := range list {
-			b = fmt.Appendf(b, "%s/%s\n", strings.ToLower(o.GetKind()), o.GetName())
+			word := strings.ToLower(o.GetKind())
+			if k, known := a.kindIn(o.GetAPIVersion(), o.GetKind()); known && !k.Own() {
+				word = k.Word()
+			}
+			b = fmt.Appendf(b, "%s/%s\n", word, o.GetName())
 		}
 		_, err := a.out.Write(b)
 		return err

@@ -68,7 +68,7 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 		if err := d.run(ctx, args); err != nil {
 			return err
 		}
-		args, f.set, asked = []string{d.kind.Name, d.name}, d.set, d.asked
+		args, f.set, asked = []string{d.kind.Plural, d.name}, d.set, d.asked
 	}
 	obj, k, err := a.wanted(ctx, args, f)
 	if err != nil {
@@ -249,7 +249,7 @@ func (a *app) fromFile(ctx context.Context, path string, k catalog.Kind) (*objec
 	case len(all) != 1:
 		return nil, k, usagef("%s has %d resources, and request takes one at a time: portico apply -f takes several",
 			path, len(all))
-	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.Name != k.Name:
+	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.ID() != k.ID():
 		return nil, k, usagef("%s has %s, not %s", path, spoken.A(all[0].kind.Name), spoken.A(k.Name))
 	case k.Name == "":
 		k = all[0].kind

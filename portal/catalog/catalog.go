@@ -106,8 +106,14 @@ type Deletion struct {
 	Counts []string
 }
 
-// Word returns the kind's name on the command line: web-app.
-func (k Kind) Word() string { return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")) }
+// Word returns a name of the kind on the command line that no other kind has: web-app, or of kinds of others the
+// plural.
+func (k Kind) Word() string {
+	if !k.Own() {
+		return k.Plural
+	}
+	return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-"))
+}
 
 // Noun returns the kind's name within a sentence: web app.
 func (k Kind) Noun() string { return spoken.Lower(k.Title) }
@@ -157,7 +163,15 @@ func (k Kind) Allows(verb string) bool { return len(k.Verbs) == 0 || slices.Cont
 func (k Kind) Fields() []Field { return k.source.unpacked().fields }
 
 // Schema returns the kind's OpenAPI v3 schema, as JSON.
-func (k Kind) Schema() []byte { return slices.Clone(k.source.unpacked().schema) }
+func (k Kind) Schema() ([]byte, error) { return k.source.schema() }
+
+// SchemaSize returns the number of bytes of Schema.
+func (k Kind) SchemaSize() int {
+	if k.source == nil {
+		return 0
+	}
+	return k.source.size
+}
 
 // Catalog is every kind, sorted by title.
 type Catalog []Kind

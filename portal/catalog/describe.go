@@ -63,7 +63,7 @@ func Describe(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntry
 	if err != nil {
 		return Described{}, err
 	}
-	return Described{kind: k, refs: references(d.fields, entry.References)}, nil
+	return Described{kind: k, refs: references(d.fields, entry.References, k.Own())}, nil
 }
 
 // pluralOf returns the Plural of a kind.

@@ -82,7 +82,11 @@ func (k Kind) PublishedWhole() (Published, error) {
 	p := k.Published()
 	versions := []apiext.CustomResourceDefinitionVersion{p.Definition.Spec.Versions[0]}
 	root := &apiext.JSONSchemaProps{}
-	if err := json.Unmarshal(k.source.unpacked().schema, root); err != nil {
+	schema, err := k.Schema()
+	if err == nil {
+		err = json.Unmarshal(schema, root)
+	}
+	if err != nil {
 		return p, err
 	}
 	versions[0].Schema = &apiext.CustomResourceValidation{OpenAPIV3Schema: root}

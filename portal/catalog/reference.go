@@ -32,9 +32,9 @@ type referred struct {
 	optional bool
 }
 
-// references returns the references of an entry. It leaves out those whose fields are not there, which the status of
-// the entry names.
-func references(fields []Field, of []v1alpha1.CatalogReference) []referred {
+// references returns the references of an entry; only of own kinds those whose other kind a field has, by its name
+// alone. It leaves out those whose fields are not there, which the status of the entry names.
+func references(fields []Field, of []v1alpha1.CatalogReference, own bool) []referred {
 	all := make([]referred, 0, len(of))
 	for _, one := range of {
 		r := Reference{Path: "spec." + string(one.Field), Role: role(string(one.Field))}
@@ -44,7 +44,7 @@ func references(fields []Field, of []v1alpha1.CatalogReference) []referred {
 			f, _ := fieldIn(fields, r.Beside)
 			r.Kinds, r.Role, r.Back = f.Options, "Uses", "Used by"
 		}
-		if _, ok := fieldIn(fields, r.Path); ok {
+		if _, ok := fieldIn(fields, r.Path); ok && (own || r.Beside == "") {
 			all = append(all, referred{r, one.To, one.Optional})
 		}
 	}

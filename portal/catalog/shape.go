@@ -82,7 +82,7 @@ func validatorOf(s *apiext.JSONSchemaProps) *validate.SchemaValidator {
 		err = json.Unmarshal(raw, of)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("a schema that was read from JSON: %v", err)) // it can be written as JSON, and read again
+		of = &spec.Schema{} // then the API server refuses what is wrong
 	}
 	if s.XIntOrString {
 		of.Type = spec.StringOrArray{"integer", "string"}

@@ -75,13 +75,23 @@ func (s *source) unpacked() *unpacked {
 	return d
 }
 
-func (s *source) make() (*unpacked, error) {
+// schema returns the schema as JSON.
+func (s *source) schema() ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
 	r, err := gzip.NewReader(bytes.NewReader(s.packed))
 	if err != nil {
 		return nil, err
 	}
 	schema := make([]byte, s.size)
-	if _, err := io.ReadFull(r, schema); err != nil {
+	_, err = io.ReadFull(r, schema)
+	return schema, err
+}
+
+func (s *source) make() (*unpacked, error) {
+	schema, err := s.schema()
+	if err != nil {
 		return nil, err
 	}
 	root := &apiext.JSONSchemaProps{}
@@ -93,7 +103,8 @@ func (s *source) make() (*unpacked, error) {
 
 // shelf keeps the shelved that were used last, by the bytes of their schemas.
 type shelf struct {
-	most int // bytes
+	most   int // bytes
+	fewest int // that stay whatever their size
 
 	mu   sync.Mutex
 	used int       // bytes
@@ -102,7 +113,7 @@ type shelf struct {
 
 // shelved is the process's shelf: the kinds of all catalogs share its memory. What is made of a schema takes some 12
 // times its size, and the schemas of Portico's own kinds have 0.3 MB.
-var shelved = &shelf{most: 2 << 20}
+var shelved = &shelf{most: 2 << 20, fewest: 4}
 
 // find returns the unpacked of s; nil if it is not on the shelf.
 func (f *shelf) find(s *source) *unpacked {
@@ -114,8 +125,8 @@ func (f *shelf) find(s *source) *unpacked {
 	return s.made
 }
 
-// put keeps the unpacked part of s, and drops those that were not used for longest. The last one stays whatever its
-// size.
+// put keeps the unpacked part of s, and drops those that were not used for longest. The last few stay whatever their
+// size, for requests that need several of the largest schemas.
 func (f *shelf) put(s *source, d *unpacked) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +135,7 @@ func (f *shelf) put(s *source, d *unpacked) {
 		f.used += s.size
 	}
 	s.made = d
-	for f.used > f.most && f.uses.Len() > 1 {
+	for f.used > f.most && f.uses.Len() > f.fewest {
 		oldest := f.uses.Remove(f.uses.Back()).(*source) //nolint:forcetypeassert // there is nothing else
 		oldest.made, oldest.place = nil, nil
 		f.used -= oldest.size

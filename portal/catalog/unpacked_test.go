@@ -73,7 +73,7 @@ func (f *shelf) on(t *testing.T) int {
 func TestWhatWasUsedLastStaysUnpacked(t *testing.T) {
 	before := shelved
 	t.Cleanup(func() { shelved = before })
-	shelved = &shelf{}
+	shelved = &shelf{fewest: 1}
 	kinds := wideKinds(t, 5, 50)
 	shelved.most = kinds[0].source.size * 3
 	if n := shelved.on(t); n != 0 {
@@ -102,7 +102,7 @@ func TestUnpackingIsSafeForConcurrentUse(t *testing.T) {
 	before := shelved
 	t.Cleanup(func() { shelved = before })
 	kinds := wideKinds(t, 6, 20)
-	shelved = &shelf{most: kinds[0].source.size * 2}
+	shelved = &shelf{most: kinds[0].source.size * 2, fewest: 1}
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -156,7 +156,7 @@ func BenchmarkMemoryOfKinds(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var before, after runtime.MemStats
 			for b.Loop() {
-				shelved = &shelf{most: shelved.most}
+				shelved = &shelf{most: shelved.most, fewest: shelved.fewest}
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 				kinds := wideKinds(b, n, 900)

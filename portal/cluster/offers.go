@@ -36,7 +36,7 @@ func (o *operatorPart) Offers(ctx context.Context, id auth.Identity, k catalog.K
 		return operator.Offers{}, nil // no resource can have that name
 	}
 	offers := o.operator.Offers(ctx, q)
-	if k.Name != hostnames.RequestKind {
+	if k.ID() != hostnames.RequestKind {
 		return offers, nil
 	}
 	grant, err := o.hostnames.Grant(ctx, id, q.Namespace)

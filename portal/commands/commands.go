@@ -55,17 +55,9 @@ func (t Target) kubectl() string {
 // portico returns the object as an argument of portico, such as "bucket reports -n payments".
 func (t Target) portico() string {
 	if t.Kind.Namespaced {
-		return word(t.Kind) + " " + t.Name + " -n " + t.Namespace
+		return t.Kind.Word() + " " + t.Name + " -n " + t.Namespace
 	}
-	return word(t.Kind) + " " + t.Name
-}
-
-// word returns a name of the kind for portico that no other kind has.
-func word(k catalog.Kind) string {
-	if k.Own() {
-		return k.Word()
-	}
-	return k.Plural
+	return t.Kind.Word() + " " + t.Name
 }
 
 // apply returns the portico command that creates or updates an object from its YAML.
@@ -133,7 +125,7 @@ func Show(t Target, portal string) []views.Command {
 	return []views.Command{
 		{ID: "to-get", Title: "See it", Text: "portico get " + t.portico() + " -o yaml"},
 		{ID: "to-wait", Title: "Wait until it is ready", Text: "portico wait " + t.portico()},
-		{ID: "to-explain", Title: "What the fields mean", Text: "portico kinds " + word(t.Kind)},
+		{ID: "to-explain", Title: "What the fields mean", Text: "portico kinds " + t.Kind.Word()},
 		{ID: "to-kubectl", Title: "The same with kubectl", Text: strings.Join([]string{
 			"kubectl get " + t.kubectl() + " -o yaml", "kubectl wait --for=condition=Ready " + t.kubectl(),
 			"kubectl explain " + t.Kind.Plural + ".spec",

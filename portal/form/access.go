@@ -15,7 +15,7 @@ import (
 
 // accessEffects describes which rights in AWS an application's bindings add and remove. was is nil for a request.
 func (s subject) accessEffects(was, will *unstructured.Unstructured) []views.Effect {
-	if s.kind.Name != v1alpha1.KindWebApp {
+	if s.kind.ID() != v1alpha1.KindWebApp {
 		return nil
 	}
 	before, after := bindingsOf(was), bindingsOf(will)
@@ -120,7 +120,7 @@ func bindingsOf(obj *unstructured.Unstructured) []v1alpha1.WebAppBinding {
 // onlyAccess reports whether only the access of an application's bindings differs: then its Pods' configuration does
 // not change.
 func (s subject) onlyAccess(was, will *unstructured.Unstructured) bool {
-	if s.kind.Name != v1alpha1.KindWebApp {
+	if s.kind.ID() != v1alpha1.KindWebApp {
 		return false
 	}
 	before, after := bindingsOf(was), bindingsOf(will)

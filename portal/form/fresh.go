@@ -28,7 +28,7 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 			values.Set(r.Path, name)
 		}
 	}
-	if kind.Name == v1alpha1.KindTeam {
+	if kind.ID() == v1alpha1.KindTeam {
 		beginTeam(values, offers)
 	}
 	return subject{kind, facts}.fromForm(values)

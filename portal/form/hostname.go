@@ -17,7 +17,7 @@ import (
 const HostnameField = "spec.hostname"
 
 // namesItself reports whether an object of the kind that is given no name gets one derived from its spec.
-func (s subject) namesItself() bool { return s.kind.Name == v1alpha1.KindGatewayHostnameRequest }
+func (s subject) namesItself() bool { return s.kind.ID() == v1alpha1.KindGatewayHostnameRequest }
 
 // nameFor returns the name of an object without one: shop for a request for shop.example.com or *.shop.example.com. It
 // returns "" if that is no valid name, or the kind has no derived names.

@@ -61,7 +61,7 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	view.Says, view.Settings = says, d.settings(stored.Object, told)
 	var err error
 	view.Lines, view.Added, err = compareObjects(d.Object, stored.Object)
-	if d.kind.Name == v1alpha1.KindTeam && err == nil {
+	if d.kind.ID() == v1alpha1.KindTeam && err == nil {
 		view.Effects, err = d.teamEffects(stored.Object)
 	}
 	view.Effects = append(view.Effects, d.accessEffects(nil, stored.Object)...)

@@ -8,7 +8,7 @@ import (
 // WithoutUser returns the databases to which the form newly binds an application without setting a user, by the inputs
 // of the user. Drafts in YAML are left alone.
 func (d Draft) WithoutUser() map[string]string {
-	if d.kind.Name != v1alpha1.KindWebApp || d.inYAML {
+	if d.kind.ID() != v1alpha1.KindWebApp || d.inYAML {
 		return nil
 	}
 	bound := map[string]bool{} // before

@@ -79,10 +79,22 @@ func iamPerson(arn string) string {
 
 // FirstSentence splits a text into its first sentence, which is always shown, and the rest.
 func FirstSentence(text string) (first, more string) {
-	if first, more, ok := strings.Cut(text, ". "); ok {
-		return first + ".", more
+	for at := 0; ; {
+		i := strings.Index(text[at:], ". ")
+		if i < 0 {
+			return Sentence(text), ""
+		}
+		at += i + len(". ")
+		if first := text[:at-len(" ")]; !abbreviated(first) {
+			return first, text[at:]
+		}
 	}
-	return Sentence(text), ""
+}
+
+// abbreviated reports whether the full stop at the end of text ends an abbreviation.
+func abbreviated(text string) bool {
+	word := strings.ToLower(text[strings.LastIndexAny(text, " (")+1:])
+	return word == "i.e." || word == "e.g." || word == "vs."
 }
 
 // Words splits a camel-case name into words: CertificateIssued → Certificate issued.

@@ -29,7 +29,7 @@ func EmptyLast(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Then orders by c, reversed if desc, and then by name, namespace and kind, so that the order is stable.
+// Then orders by c, reversed if desc, and then by name, namespace and plural of the kind, so that the order is stable.
 func (c Compare) Then(desc bool) Compare {
 	return func(a, b Item) int {
 		by := c(a, b)
@@ -43,7 +43,7 @@ func (c Compare) Then(desc bool) Compare {
 			by = cmp.Compare(a.Namespace, b.Namespace)
 		}
 		if by == 0 {
-			by = cmp.Compare(a.Kind.Name, b.Kind.Name)
+			by = cmp.Compare(a.Kind.Plural, b.Kind.Plural)
 		}
 		return by
 	}

@@ -46,7 +46,7 @@ func plurals(kinds catalog.Catalog) []string {
 
 // place is an object's position in a list. Cursors contain it, so that objects created or deleted between two pages
 // neither repeat nor hide others.
-type place struct{ Key, Name, Namespace, Kind string }
+type place struct{ Key, Name, Namespace, Kind, Plural string }
 
 // sorting is a sort key: its value in a cursor, and how that is read back into a row.
 type sorting struct {
@@ -88,13 +88,13 @@ func (b BatchQuery) order() (sorting, listing.Compare) {
 }
 
 func (s sorting) place(l listing.Item) place {
-	return place{Key: s.key(l), Name: l.Name, Namespace: l.Namespace, Kind: l.Kind.Name}
+	return place{Key: s.key(l), Name: l.Name, Namespace: l.Namespace, Kind: l.Kind.Name, Plural: l.Kind.Plural}
 }
 
 // item returns an item that sorts at the place.
 func (s sorting) item(at place) (listing.Item, error) {
 	row := &overview.Row{Name: at.Name, Namespace: at.Namespace}
-	return listing.Item{Row: row, Kind: &catalog.Kind{Name: at.Kind}}, s.read(at.Key, row)
+	return listing.Item{Row: row, Kind: &catalog.Kind{Name: at.Kind, Plural: at.Plural}}, s.read(at.Key, row)
 }
 
 // cursor is the position after which the next page begins, and the list that it belongs to.

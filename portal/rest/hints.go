@@ -19,7 +19,7 @@ func (a *API) tried(ctx context.Context, ref catalog.Ref, got write.Result) (*wr
 		Team: "namespace " + ref.Namespace,
 	}
 	why, err := finder.Find(ctx, got.Object)
-	if err == nil && ref.Kind.Name == v1alpha1.KindGatewayHostnameRequest && got.Was == nil {
+	if err == nil && ref.Kind.ID() == v1alpha1.KindGatewayHostnameRequest && got.Was == nil {
 		why, err = a.withHostname(ctx, ref, got, why)
 	}
 	if err != nil {

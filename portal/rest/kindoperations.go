@@ -63,7 +63,7 @@ func (a *API) engineOperations(k catalog.Kind) []operation {
 // featureOperations returns those of kinds that run in Pods or have connection details.
 func (a *API) featureOperations(k catalog.Kind) (all []operation) {
 	one := basePath(k) + "/{name}"
-	if k.Name == catalog.AppKind {
+	if k.ID() == catalog.AppKind {
 		all = append(all, rowOf(k, huma.Operation{
 			OperationID: "logs" + k.ID(), Method: http.MethodGet, Path: one + "/logs",
 			Summary: "Read the log of a Pod of one " + k.Name, Description: logWords,

@@ -73,7 +73,9 @@ func (a *API) kindOperations(kinds catalog.Catalog) []operation {
 		row(huma.Operation{
 			OperationID: "listKinds", Method: http.MethodGet, Path: "/kinds",
 			Summary: "List the definitions of all kinds, for clients that are made of them", Errors: always,
-			Description: "Whether a caller can use a kind is said by listCatalog.",
+			Description: "Every caller sees all kinds, also hidden ones. Whether a caller can use a kind is said by " +
+				"listCatalog.",
+			Responses: responses(nil, map[int]string{http.StatusNotModified: "It is as If-None-Match says"}),
 		}, list),
 		row(huma.Operation{
 			OperationID: "getKind", Method: http.MethodGet, Path: "/kinds/{kind}",

@@ -47,13 +47,16 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	schemas, size := api.OpenAPI().Components.Schemas.Map(), 0
 	for _, k := range kinds {
-		schema := k.Schema()
-		if size += len(schema); size > mostSchemas && !k.Own() {
+		if size += k.SchemaSize(); size > mostSchemas && !k.Own() {
 			schemas[k.ID()] = schemaElsewhere(k)
 			continue
 		}
 		var raw map[string]any
-		if err := json.Unmarshal(schema, &raw); err != nil {
+		schema, err := k.Schema()
+		if err == nil {
+			err = json.Unmarshal(schema, &raw)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("reading the schema of %s: %w", k.Name, err)
 		}
 		complement(raw, k)

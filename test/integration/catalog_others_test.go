@@ -192,7 +192,7 @@ func (o *offeredKind) onTheCommandLine() {
 		args []string
 		says string
 	}{
-		{[]string{"__complete", "request", "wid"}, "widget\tWidget is a thing"},
+		{[]string{"__complete", "request", "wid"}, "widgets.example.com\tWidget is a thing"},
 		{[]string{"kinds", "widget"}, "size*"},
 		{[]string{"__complete", "request", "widget", name, "--set", "co"}, "colour="},
 		{[]string{"request", "widget", name, "--set", "size=2"}, ""},

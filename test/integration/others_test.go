@@ -43,7 +43,7 @@ func startForeign(t *testing.T) *foreign {
 // run starts a controller, until the test ends.
 func (o *foreign) run(program string, args ...string) {
 	o.t.Helper()
-	log, err := os.Create(filepath.Join(world.Dir, program+".log")) //nolint:gosec // a file of the test
+	log, err := os.Create(filepath.Join(world.Dir, program+".log"))
 	if err != nil {
 		o.t.Fatal(err)
 	}

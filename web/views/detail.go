@@ -207,7 +207,7 @@ type Hostname struct {
 // tabs returns the tabs of the resource, in their order.
 func (d Detail) tabs() []string {
 	if d.Keeper.Label != "" { // Portico keeps no history of it
-		without := slices.DeleteFunc(Tabs(), func(t string) bool { return t == TabHistory })
+		without := slices.DeleteFunc(Tabs(), func(t string) bool { return t == TabHistory || t == TabActivity })
 		return append([]string{TabOverview}, without...)
 	}
 	if d.Runs {

@@ -180,6 +180,9 @@ func (c *Changes) events(kinds *catalog.Live) toolscache.ResourceEventHandler {
 			return
 		}
 		of := e.InvolvedObject.GroupVersionKind().GroupKind()
+		if e.InvolvedObject.APIVersion == "" { // written by hand
+			of.Group = v1alpha1.GroupVersion.Group
+		}
 		if k, ok := kinds.Now().ByGroupKind(of); ok {
 			c.Publish(Change{
 				Kind: k.Plural, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name, Events: true,

@@ -157,7 +157,7 @@ type Passwords struct {
 func (p *People) Passwords(ctx context.Context, id auth.Identity, of catalog.Ref, obj *unstructured.Unstructured,
 	secret string,
 ) (may Passwords, err error) {
-	if of.Kind.Name == v1alpha1.KindRDSInstance {
+	if of.Kind.ID() == v1alpha1.KindRDSInstance {
 		db := &v1alpha1.RDSInstance{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, db); err != nil {
 			return may, fmt.Errorf("read the database: %w", err)

@@ -47,7 +47,7 @@ func (p *Pages) ofController(controller string, all overview.Overview) (every, f
 	way := func(is phase.Phase) string {
 		q := views.Query{Kind: k.Plural, Phase: is.Slug()}
 		switch {
-		case k.Name == page.PoolKind:
+		case k.ID() == page.PoolKind:
 			return views.AdminHref(views.AdminPool, views.AdminQuery{Broken: is != ""})
 		case !k.Namespaced:
 			return views.TeamPath(page.PlatformTeam) + q.Encode()
@@ -55,13 +55,13 @@ func (p *Pages) ofController(controller string, all overview.Overview) (every, f
 		return views.ListPath(q)
 	}
 	switch {
-	case k.Name == page.ClaimKind:
+	case k.ID() == page.ClaimKind:
 		return views.Choice{Value: views.AdminHref(views.AdminClaims, views.AdminQuery{}), Label: controller},
 			views.Choice{}
-	case k.Name == page.GrantKind:
+	case k.ID() == page.GrantKind:
 		return views.Choice{Value: views.AdminHref(views.AdminGrants, views.AdminQuery{}), Label: controller},
 			views.Choice{}
-	case k.KeptBy != "" && k.Name != page.PoolKind:
+	case k.KeptBy != "" && k.ID() != page.PoolKind:
 		return views.Choice{Label: controller}, views.Choice{}
 	}
 	n := all.Sum(func(at overview.Place) bool { return at.Kind == k.Plural })[phase.NeedsYou]

@@ -17,4 +17,4 @@ const (
 const HostnameKind = "GatewayHostnameRequest"
 
 // IsHostname reports whether a kind gives a namespace hostnames.
-func IsHostname(k catalog.Kind) bool { return k.Name == HostnameKind }
+func IsHostname(k catalog.Kind) bool { return k.ID() == HostnameKind }

@@ -19,14 +19,14 @@ func (p *Pages) formPage(r *http.Request, f formRequest) (views.Form, error) {
 	switch {
 	case f.edit != nil:
 		title = []string{"Edit " + f.edit.Name, f.kind.Title}
-	case f.kind.Name == page.TeamKind:
+	case f.kind.ID() == page.TeamKind:
 		title = []string{"New team"}
 	}
 	frame, err := p.Frame(r, f.id, f.space, title...)
 	if err != nil {
 		return views.Form{}, err
 	}
-	if f.kind.Name == page.TeamKind {
+	if f.kind.ID() == page.TeamKind {
 		return teamFormPage(frame, f), nil
 	}
 	if f.edit != nil {

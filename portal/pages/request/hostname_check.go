@@ -106,7 +106,7 @@ func checkLook(a availability.Answer) views.Look {
 func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (
 	catalog.FieldErrors, []string, error,
 ) {
-	if f.kind.Name == page.TeamKind {
+	if f.kind.ID() == page.TeamKind {
 		return p.judgedTeam(ctx, f, obj)
 	}
 	if !page.IsHostname(f.kind) {

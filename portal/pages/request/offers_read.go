@@ -23,7 +23,7 @@ func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) 
 	if offers.Choices, err = p.choices(ctx, f.id, f.space, slices.Concat(f.kind.Refers, f.kind.LetsIn)); err != nil {
 		return offers, err
 	}
-	if f.kind.Name == page.TeamKind {
+	if f.kind.ID() == page.TeamKind {
 		offers.Regions, err = p.regions(ctx, f.id)
 	}
 	if err != nil || !page.IsHostname(f.kind) {

@@ -193,7 +193,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d 
 
 // after returns where a write redirects: to the page of the resource, or to the list if it will soon be deleted.
 func (f formRequest) after(result write.Result) string {
-	if f.kind.Name == page.TeamKind {
+	if f.kind.ID() == page.TeamKind {
 		return views.OwnerPath(result.Object.GetName())
 	}
 	path := views.ResourcePath(f.space.Team.ID, f.kind.Plural, result.Object.GetName())

@@ -21,7 +21,7 @@ func purposeOf(k catalog.Kind, user *unstructured.Unstructured, t catalog.Target
 	list := "resources" // of an AccessBinding
 	if isApp(k) {
 		list = "bindings"
-	} else if k.Name != v1alpha1.KindAccessBinding {
+	} else if k.ID() != v1alpha1.KindAccessBinding {
 		return ""
 	}
 	all, _, _ := unstructured.NestedSlice(user.Object, "spec", list)

@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-func isApp(k catalog.Kind) bool { return k.Name == catalog.AppKind }
+func isApp(k catalog.Kind) bool { return k.ID() == catalog.AppKind }
 
 // addApp adds the parts for applications: Pods, versions and size.
 func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {

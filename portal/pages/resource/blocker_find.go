@@ -32,7 +32,7 @@ func (p *Pages) blocker(ctx context.Context, l objectRequest, obj *unstructured.
 	if is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
 		return nil, nil //nolint:nilnil // nothing is in the way of what is ready, or left alone
 	}
-	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
+	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.ID(), Name: l.ref.Name}: true}
 	all, err := p.obstacles(ctx, l, l.ref.Kind, obj, seen, 1)
 	if err != nil || len(all) == 0 {
 		return nil, err

@@ -23,7 +23,7 @@ func (p *Pages) addConnect(ctx context.Context, l objectRequest, obj *unstructur
 	}
 	keys, _, _ := unstructured.NestedStringSlice(obj.Object, "status", "binding", "keys")
 	c := &views.Connect{Secret: name, Password: slices.Contains(keys, "password")}
-	if l.ref.Kind.Name == v1alpha1.KindRDSInstance {
+	if l.ref.Kind.ID() == v1alpha1.KindRDSInstance {
 		c.CLI = "portico connect " + l.ref.Name + " -n " + l.ref.Namespace
 	}
 	if !c.Password && c.CLI == "" {

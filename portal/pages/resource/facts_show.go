@@ -39,7 +39,7 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 		{Label: "When deleted", Value: deletion.PolicyWords(obj, k.Deletion)},
 		{Label: "Requested by", Value: r.RequestedBy},
 		{Label: "Created", At: r.Created},
-		{Label: "First ready", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "firstReadyTime")), Now: now}, Due: k.KeptBy == ""},
+		{Label: "First ready", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "firstReadyTime")), Now: now}, Due: k.KeptBy == "" && k.Own()},
 		{Label: "Role last used", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "roleUse", "lastUsedTime")), Now: now}},
 		{Label: "Last change", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "lastSyncTime")), Now: now}, Due: k.Tells("lastSyncTime")},
 	}...)

@@ -62,7 +62,7 @@ func (p *Pages) history(ctx context.Context, l objectRequest, obj *unstructured.
 // is to have now: there is nothing to go back to.
 func neverServed(k catalog.Kind, obj *unstructured.Unstructured) func(image string) bool {
 	app := &v1alpha1.WebApp{}
-	if k.Name == v1alpha1.KindWebApp {
+	if k.ID() == v1alpha1.KindWebApp {
 		if known, err := appOf(obj); err == nil { // its page says what is wrong with it
 			app = known
 		}

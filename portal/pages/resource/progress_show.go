@@ -59,10 +59,12 @@ func stepsDone(all []views.Step, k catalog.Kind) string {
 }
 
 // headline returns the sentence at the top of the page: why the object is not Ready, or that it is.
-func headline(obj *unstructured.Unstructured, r views.Resource) string {
+func headline(k catalog.Kind, obj *unstructured.Unstructured, r views.Resource) string {
 	switch {
 	case r.Phase != phase.Ready || r.Why != "":
 		return r.Why
+	case !k.Own():
+		return "Its controller, " + k.Controller.Name + ", says that it is ready."
 	case catalog.TextAt(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve):
 		return "It is in AWS; Portico only observes it, and changes nothing there."
 	case catalog.TextAt(obj, "spec", "providerRef", "name") != "":

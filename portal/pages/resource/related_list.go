@@ -60,7 +60,7 @@ const maxUsersNamed = 10
 
 // users returns the objects that use the object of l and that the caller can see.
 func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error) {
-	if l.ref.Kind.Name == page.ProviderKind {
+	if l.ref.Kind.ID() == page.ProviderKind {
 		return p.providerUsers(ctx, l)
 	}
 	all, err := p.naming(ctx, l, func(k catalog.Kind) []catalog.Reference { return k.Refers })
@@ -74,7 +74,7 @@ func (p *Pages) naming(ctx context.Context, l objectRequest, references func(cat
 ) {
 	for _, k := range p.Cluster.Kinds.Now() {
 		for _, r := range references(k) {
-			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
+			if !slices.Contains(r.Kinds, l.ref.Kind.ID()) {
 				continue
 			}
 			list, err := p.Cluster.Objects.List(ctx, l.id, k, l.space.Namespace)

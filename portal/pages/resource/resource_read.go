@@ -32,6 +32,9 @@ func (p *Pages) readRequest(r *http.Request) (objectRequest, error) {
 		l.tab = t
 	}
 	l.ref, err = l.space.RefOf(r)
+	if ours := l.tab == views.TabHistory || l.tab == views.TabActivity; ours && !l.ref.Kind.Own() {
+		l.tab = views.TabOverview // Portico records nothing of objects of others
+	}
 	l.frame = views.Frame{Team: l.space.Team}
 	return l, err
 }

@@ -53,7 +53,7 @@ func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured
 		Frame: l.frame, Tab: l.tab, Resource: page.ResourceOf(l.space, l.ref.Kind, obj, p.Now()),
 		UID: string(obj.GetUID()), Paused: f.Paused,
 	}
-	d.Headline, d.Advice = headline(obj, d.Resource), advice(f, d.Resource.Phase)
+	d.Headline, d.Advice = headline(l.ref.Kind, obj, d.Resource), advice(f, d.Resource.Phase)
 	d.Steps = saidOnce(stepsOf(f, obj, l.ref.Kind, d.Resource, p.Now()), d.Headline)
 	d.Progress = progress(f, l.ref.Kind, d.Resource.Phase, d.Steps)
 	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.Now())

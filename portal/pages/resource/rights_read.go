@@ -100,5 +100,5 @@ func (p *Pages) rightsOfDetail(l objectRequest) []rights.Right {
 
 // refers reports whether objects of kind a can refer to objects of kind b.
 func refers(a, b catalog.Kind) bool {
-	return slices.ContainsFunc(a.Refers, func(r catalog.Reference) bool { return slices.Contains(r.Kinds, b.Name) })
+	return slices.ContainsFunc(a.Refers, func(r catalog.Reference) bool { return slices.Contains(r.Kinds, b.ID()) })
 }

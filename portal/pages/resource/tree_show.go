@@ -23,7 +23,7 @@ import (
 // tree returns the object with the objects created for it and those it is bound to, each with its state. Those that are
 // not cached are read from the object's status.
 func (p *Pages) tree(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) (views.Node, error) {
-	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
+	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.ID(), Name: l.ref.Name}: true}
 	root, err := p.branch(ctx, l, l.ref.Kind, obj, seen, maxDepth)
 	if err != nil || !isApp(l.ref.Kind) {
 		return root, err

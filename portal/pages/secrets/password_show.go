@@ -56,7 +56,7 @@ func (p *Pages) choose(r *http.Request, b *bound) error {
 	if err != nil {
 		return err
 	}
-	isDatabase, asked := b.ref.Kind.Name == v1alpha1.KindRDSInstance, r.URL.Query().Has(operatorapi.AsMaster)
+	isDatabase, asked := b.ref.Kind.ID() == v1alpha1.KindRDSInstance, r.URL.Query().Has(operatorapi.AsMaster)
 	switch {
 	case may.Own != "" && !asked:
 		b.view.Own = access.DatabaseWords(may.Own)

@@ -110,8 +110,9 @@ var (
 		program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
 	vulnWarn = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
 	helm     = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
-	// Kro and CertManager are controllers of others, whose kinds Portico offers.
+	// Kro is a controller of others, whose kinds Portico offers.
 	Kro         = external("kro", program{module: othersModule, pkg: "github.com/kubernetes-sigs/kro/cmd/controller"})
+	// CertManager is another one.
 	CertManager = withInputs(
 		external("cert-manager", program{
 			module: othersModule, pkg: "github.com/portico-platform/portico/test/others/cert-manager",
