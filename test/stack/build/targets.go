@@ -111,7 +111,7 @@ var (
 	vulnWarn = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
 	helm     = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
 	// Kro is a controller of others, whose kinds Portico offers.
-	Kro         = external("kro", program{module: othersModule, pkg: "github.com/kubernetes-sigs/kro/cmd/controller"})
+	Kro = external("kro", program{module: othersModule, pkg: "github.com/kubernetes-sigs/kro/cmd/controller"})
 	// CertManager is another one.
 	CertManager = withInputs(
 		external("cert-manager", program{
