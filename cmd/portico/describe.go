@@ -54,11 +54,18 @@ func (a *app) described(ctx context.Context, args []string) (target, *object, er
 	if err := a.load(ctx); err != nil {
 		return target{}, nil, err
 	}
-	var kinds []string
+	var ours, others []string
 	for _, k := range a.kinds.Requestable() {
-		kinds = append(kinds, k.Plural)
+		if k.Own() {
+			ours = append(ours, k.Plural)
+		} else {
+			others = append(others, k.Plural)
+		}
 	}
-	t, obj, err := a.named(ctx, args[0], kinds)
+	t, obj, err := a.named(ctx, args[0], ours)
+	if client.StatusOf(err) == http.StatusNotFound && len(others) > 0 { // each kind takes a request
+		t, obj, err = a.named(ctx, args[0], others)
+	}
 	if k, none := a.outline(ctx, args[0]); err != nil && none == nil {
 		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", k.Noun(), k.Word())
 	}

@@ -15,9 +15,13 @@ import (
 // resolved: one that is met is left out, and never reports one that cannot be met.
 func (b builder) conditions(f catalog.Field, path string) (open []views.When, never bool) {
 	object := strings.TrimSuffix(path, f.Name)
+	if len(f.Needs) == 0 {
+		return nil, false
+	}
+	fields := b.kind.Fields()
 	for _, c := range f.Needs {
 		at := object + c.Field
-		other, _ := fieldAt(b.kind.Fields(), at)
+		other, _ := fieldAt(fields, at)
 		if why, _ := b.fixed(other, at); why == "" {
 			open = append(open, views.When{Name: at, Label: c.Label, Unset: c.Unset, Values: c.Values})
 		} else if held, _, _ := unstructured.NestedFieldNoCopy(b.Edit.Object.Object, strings.Split(at, ".")...); !meets(

@@ -126,7 +126,7 @@ func labelOf(kind catalog.Kind, path []string) string {
 			strings.Join(path[2:], ".")
 	}
 	var parts []string
-	at := path[0]
+	at, fields := path[0], kind.Fields()
 	for _, step := range path[1:] {
 		if key, ok := strings.CutPrefix(step, "["); ok {
 			at = catalog.Index(at, 0) // any row: they have the same labels
@@ -134,7 +134,7 @@ func labelOf(kind catalog.Kind, path []string) string {
 			continue
 		}
 		at += "." + step
-		if f, ok := fieldAt(kind.Fields(), at); ok {
+		if f, ok := fieldAt(fields, at); ok {
 			step = f.Label
 		}
 		parts = append(parts, step)

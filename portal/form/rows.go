@@ -47,9 +47,9 @@ func (e *RowsError) Error() string {
 
 // TooManyRows returns nil or a *RowsError.
 func (d Draft) TooManyRows() error {
-	total := 0
+	total, fields := 0, d.kind.Fields()
 	for _, list := range slices.Sorted(maps.Keys(d.rows)) {
-		f, known := fieldAt(d.kind.Fields(), list)
+		f, known := fieldAt(fields, list)
 		if limit := maxRowsOf(f); known && d.rows[list] > limit {
 			return &RowsError{list: list, label: f.Label, limit: limit}
 		}

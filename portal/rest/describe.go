@@ -119,7 +119,7 @@ func describeResponse(op *huma.Operation, status int, r *huma.Response) {
 		r.Headers[name] = &huma.Param{Description: description, Required: true, Schema: &huma.Schema{Type: kind}}
 	}
 	switch status {
-	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNotModified:
 		succeeds(op, status, r)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		header("Retry-After", huma.TypeInteger, "Seconds.")

@@ -5,14 +5,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster/write"
 )
+
+// listKinds is the ID of the operation.
+const listKinds = "listKinds"
 
 type kindsInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"ETag of an earlier answer: while it holds, the answer is 304 without a body."`
@@ -49,7 +52,7 @@ func (a *API) kindOperations(kinds catalog.Catalog) []operation {
 		if err != nil {
 			return nil, a.fail(ctx, err)
 		}
-		if strings.TrimPrefix(in.IfNoneMatch, "W/") == all.ETag { // a proxy that compresses makes it weak
+		if in.IfNoneMatch != "" && write.OwnETag(in.IfNoneMatch) == all.ETag {
 			return &definitionsOutput{Status: http.StatusNotModified, ETag: all.ETag}, nil
 		}
 		return all, nil
@@ -71,7 +74,7 @@ func (a *API) kindOperations(kinds catalog.Catalog) []operation {
 	}
 	return []operation{
 		row(huma.Operation{
-			OperationID: "listKinds", Method: http.MethodGet, Path: "/kinds",
+			OperationID: listKinds, Method: http.MethodGet, Path: "/kinds",
 			Summary: "List the definitions of all kinds, for clients that are made of them", Errors: always,
 			Description: "Every caller sees all kinds, also hidden ones. Whether a caller can use a kind is said by " +
 				"listCatalog.",

@@ -121,6 +121,8 @@ func succeeds(op *huma.Operation, status int, r *huma.Response) {
 		warning = "What Kubernetes warns of, as 299 - \"text\"; there can be several."
 	)
 	switch {
+	case op.OperationID == listKinds:
+		r.Headers = map[string]*huma.Param{"ETag": text("The revision, for If-None-Match.", true)}
 	case op.Method == http.MethodGet && r.Headers["ETag"] != nil:
 		r.Headers = map[string]*huma.Param{"ETag": text(version+" A stream has none.", false)}
 	case status == http.StatusCreated:

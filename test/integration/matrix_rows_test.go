@@ -92,7 +92,7 @@ func (m *matrix) makeREST(r row) request {
 			obj.GetName()).Replace(r.route)
 		out.body = m.bodyOf(r.method, *k)
 	}
-	out.path = strings.NewReplacer("{namespace}", m.ns, "{name}", "matrix").Replace(out.path)
+	out.path = strings.NewReplacer("{namespace}", m.ns, "{name}", "matrix", "{kind}", "s3buckets").Replace(out.path)
 	ofSecrets := r.ofSecrets()
 	if ofSecrets {
 		out.body = map[string]string{http.MethodPatch: `{"values":{"matrix":"yes"}}`}[r.method]

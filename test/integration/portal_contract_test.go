@@ -108,9 +108,15 @@ func (r *replica) successes(t *testing.T) []provoked {
 	call := func(method, path string, body any, headers ...string) func(*testing.T) answer {
 		return r.calling(token, method, path, body, headers...)
 	}
+	kinds := call("GET", "/kinds", nil)
+	unchanged := func(t *testing.T) answer {
+		t.Helper()
+		return r.call(t, token, "GET", "/kinds", nil, "If-None-Match", kinds(t).header.Get("ETag"))
+	}
 	const none = ""
 	location := map[string]string{"Location": "/api/v1" + at, "ETag": anETag}
 	return []provoked{
+		{304, "the kinds, which have not changed", unchanged, map[string]string{"ETag": `"[0-9a-f]+"`}},
 		{200, "a list", call("GET", contractual, nil), nil},
 		{200, "a dry run of a creation", call("POST", contractual+"?dryRun=All", bucketBody(name, "")), map[string]string{"Location": none, "ETag": none}},
 		{200, "a dry run of a PUT that creates", call("PUT", at+"?dryRun=All", bucketBody(name, ""), "If-None-Match", "*"), map[string]string{"Location": none, "ETag": none}},

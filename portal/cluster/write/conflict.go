@@ -41,7 +41,7 @@ func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
 		part = specOf
 	}
 	is := part(ETag(obj))
-	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(ownETag(etag)) == is })
+	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(OwnETag(etag)) == is })
 }
 
 // retryOnConflict gets the object, compares it with seen, and calls do to write it. do must bind its write to that

@@ -38,9 +38,9 @@ func ETag(obj *unstructured.Unstructured) string {
 // byProxies matches what compressing proxies append to an ETag, within its quotes.
 var byProxies = regexp.MustCompile(`[-;:]{1,2}(gzip|br|zstd|deflate)$`)
 
-// ownETag returns an ETag as this portal wrote it. Compressing proxies make it weak (W/) or append their encoding; some
+// OwnETag returns an ETag as this portal wrote it. Compressing proxies make it weak (W/) or append their encoding; some
 // clients omit its quotes.
-func ownETag(etag string) string {
+func OwnETag(etag string) string {
 	etag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(etag), "W/"), `"`)
 	return `"` + byProxies.ReplaceAllString(etag, "") + `"`
 }
