@@ -86,7 +86,8 @@ func (i *installer) back(ctx context.Context, t tree) error {
 	if i.with == "kubectl" {
 		return i.apply(ctx, t, true)
 	}
-	return i.run(ctx, "helm", "rollback", "portico", "-n", stack.Namespace, "--wait", "--timeout=5m")
+	return i.run(ctx, "helm", "rollback", "portico", "-n", stack.Namespace, "--wait", "--timeout=5m",
+		"--force-conflicts") // Kubernetes owns the rules of aggregated roles
 }
 
 func (i *installer) chartValues() object {
