@@ -37,7 +37,7 @@ func offerCertificates(t *testing.T) {
 	t.Helper()
 	const module = "github.com/cert-manager/cert-manager"
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module)
-	list.Dir, list.Env = filepath.Join(root, "test/others"), append(os.Environ(), "GOFLAGS=-mod=mod")
+	list.Dir, list.Env = filepath.Join(root, "test/others"), append(os.Environ(), "GOFLAGS=")
 	dir, err := list.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func (o *foreign) run(program string, args ...string) {
 func (o *foreign) definitions(module, folder string) {
 	o.t.Helper()
 	list := exec.CommandContext(o.t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module)
-	list.Dir, list.Env = "../others", append(os.Environ(), "GOFLAGS=-mod=mod")
+	list.Dir, list.Env = "../others", append(os.Environ(), "GOFLAGS=")
 	dir, err := list.Output()
 	if err != nil {
 		o.t.Fatal(err)
