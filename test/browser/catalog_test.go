@@ -44,7 +44,7 @@ func offerCertificates(t *testing.T) {
 	}
 	crds := filepath.Join(strings.TrimSpace(string(dir)), "deploy/crds")
 	asAdmin(t, "", "kubectl", "apply", "--server-side", "-f", crds)
-	t.Cleanup(func() { asAdmin(t, "", "kubectl", "delete", "--ignore-not-found", "-f", crds) })
+	t.Cleanup(func() { asAdmin(t, "", "kubectl", "delete", "--ignore-not-found", "--wait=false", "-f", crds) })
 	controllers := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(root, "bin/cert-manager"),
 		"-kubeconfig="+world.AdminKubeconfig)
 	if err := controllers.Start(); err != nil {
