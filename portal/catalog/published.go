@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Published is a kind in the form in which other programs read it: what New makes the same kind from.
+// Published is a kind as other programs read it. New makes the same kind from its definition and its entry.
 type Published struct {
 	Revision   string                          // changes with the entry and with the definition
 	Entry      v1alpha1.CatalogEntry           //
@@ -25,7 +25,7 @@ type origin struct {
 	definition *apiext.CustomResourceDefinition // without the content of the schema, which a source has
 }
 
-// newOrigin returns the origin of a kind with this schema, as JSON.
+// newOrigin returns the origin of a kind. schema is its schema as JSON.
 func newOrigin(crd *apiext.CustomResourceDefinition, entry *v1alpha1.CatalogEntrySpec,
 	v *apiext.CustomResourceDefinitionVersion, schema []byte,
 ) (*origin, error) {
@@ -65,8 +65,8 @@ func outline(root *apiext.JSONSchemaProps) *apiext.JSONSchemaProps {
 	return out
 }
 
-// Published returns the kind for other programs, without the content of its schema: whoever makes a kind of it can list
-// objects, and has no fields. Callers must not change it.
+// Published returns the kind for other programs, without the content of its schema. A kind that New makes from it has
+// columns and states, which is enough for lists, but no fields. Callers must not change the result.
 func (k Kind) Published() Published {
 	entry := v1alpha1.CatalogEntry{
 		TypeMeta: metav1.TypeMeta{

@@ -12,8 +12,8 @@ import (
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// unpacked is what forms, checks and documents need of a kind. It takes many times the memory of the schema that it is
-// made from, so that only the schema is kept, compressed, and unpacked is made when it is needed.
+// unpacked is what forms, checks and documents need of a kind. It takes some 12 times the memory of the schema, so that
+// a kind keeps only its schema, compressed, and makes this when it is needed.
 type unpacked struct {
 	fields []Field                // of spec
 	rules  apiext.ValidationRules // of the object as a whole
@@ -21,7 +21,7 @@ type unpacked struct {
 	schema []byte                 // OpenAPI v3, as JSON
 }
 
-// unpack returns the unpacked of a schema. The fields named by first come first, those in rest have this order.
+// unpack reads a schema. The fields that first names come first, and those that rest names follow in its order.
 func unpack(root *apiext.JSONSchemaProps, schema []byte, first, rest order) *unpacked {
 	d := &unpacked{fields: specFields(root.Properties["spec"], first, rest), rules: root.XValidations, schema: schema}
 	fixRoot(d.fields, root.XValidations)
@@ -29,7 +29,7 @@ func unpack(root *apiext.JSONSchemaProps, schema []byte, first, rest order) *unp
 	return d
 }
 
-// source makes the unpacked part of a kind, and shelves it. A nil source makes an empty one.
+// source keeps the schema of a kind compressed, and unpacks it on demand. A nil source has an empty schema.
 type source struct {
 	packed      []byte // the schema as JSON, compressed
 	size        int    // of the schema, in bytes
@@ -40,7 +40,7 @@ type source struct {
 	place  *list.Element // on the shelf; nil: it is not there
 }
 
-// newSource returns the source of a schema, and what it makes.
+// newSource compresses a schema, and also returns it unpacked, which it does not keep.
 func newSource(root *apiext.JSONSchemaProps, first, rest order) (*source, *unpacked, error) {
 	schema, err := json.Marshal(root)
 	if err != nil {
@@ -54,7 +54,7 @@ func newSource(root *apiext.JSONSchemaProps, first, rest order) (*source, *unpac
 	return s, unpack(root, schema, first, rest), nil
 }
 
-// unpacked returns what is made of the schema. Callers must not change it.
+// unpacked returns the unpacked schema. Callers must not change it.
 func (s *source) unpacked() *unpacked {
 	if s == nil {
 		return &unpacked{}
@@ -101,7 +101,7 @@ func (s *source) make() (*unpacked, error) {
 	return unpack(root, schema, s.first, s.rest), nil
 }
 
-// shelf keeps the shelved that were used last, by the bytes of their schemas.
+// shelf keeps the unpacked schemas that were used last. It counts the bytes of the schemas themselves.
 type shelf struct {
 	most   int // bytes
 	fewest int // that stay whatever their size
@@ -115,7 +115,7 @@ type shelf struct {
 // times its size, and the schemas of Portico's own kinds have 0.3 MB.
 var shelved = &shelf{most: 2 << 20, fewest: 4}
 
-// find returns the unpacked of s; nil if it is not on the shelf.
+// find returns the unpacked schema of s; nil if it is not on the shelf.
 func (f *shelf) find(s *source) *unpacked {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,8 +125,8 @@ func (f *shelf) find(s *source) *unpacked {
 	return s.made
 }
 
-// put keeps the unpacked part of s, and drops those that were not used for longest. The last few stay whatever their
-// size, for requests that need several of the largest schemas.
+// put keeps the unpacked schema of s, and drops those that were not used for longest. The last few stay whatever their
+// size, for requests that need several of the largest.
 func (f *shelf) put(s *source, d *unpacked) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
