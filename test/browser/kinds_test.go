@@ -111,5 +111,5 @@ func (x *tab) discards(plural, name string) {
 	x.fill(`#typed`, name)
 	x.click(`.go button`)
 	x.awaitPath(list)
-	x.awaitGone(`#r-` + plural + `-` + name)
+	x.awaitGone(`[id="r-` + plural + `-` + name + `"]`) // a plural of others has dots
 }
